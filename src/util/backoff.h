@@ -1,0 +1,15 @@
+/*
+ * backoff.h - how long to wait before the next try
+ */
+#ifndef PAWL_UTIL_BACKOFF_H
+#define PAWL_UTIL_BACKOFF_H
+
+#include <stdint.h>
+
+/*
+ * The delay before try number `attempt` + 1, attempt counted from 1: base doubled each time up to `cap_ms`, of which a
+ * random part of at most a fifth is taken away. Pure: `random` is any number.
+ */
+int64_t pawl__backoff_ms(int64_t base_ms, int64_t cap_ms, int attempt, uint32_t random);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * clock.h - the two clocks
+ */
+#ifndef PAWL_UTIL_CLOCK_H
+#define PAWL_UTIL_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds on a clock that never jumps: for deadlines and durations. */
+int64_t pawl__clock_ms(void);
+
+/* Nanoseconds on the same clock. */
+int64_t pawl__clock_ns(void);
+
+/* Milliseconds since 1970, UTC: for people and stores. */
+int64_t pawl__clock_wall_ms(void);
+
+#endif
