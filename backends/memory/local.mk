@@ -1,0 +1,3 @@
+# backends/memory/local.mk - the memory: store, the reference to read; only tests link it
+
+STORE_MEMORY_SOURCES =

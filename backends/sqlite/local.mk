@@ -1,0 +1,23 @@
+# backends/sqlite/local.mk - the sqlite: store, a module; built in where there are no modules, and for tests
+
+STORE_SQLITE_SOURCES =
+
+if WITH_SQLITE
+
+# Built in: under a name of its own, so that several stores fit into one program.
+noinst_LTLIBRARIES += backends/sqlite/libstore-sqlite.la
+backends_sqlite_libstore_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS) -Dpawl_store_module=pawl__store_sqlite
+backends_sqlite_libstore_sqlite_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+backends_sqlite_libstore_sqlite_la_SOURCES = $(STORE_SQLITE_SOURCES)
+
+if WITH_MODULES
+MODULES += backends/sqlite/store-sqlite.la
+backends_sqlite_store_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS)
+backends_sqlite_store_sqlite_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+backends_sqlite_store_sqlite_la_SOURCES = $(STORE_SQLITE_SOURCES)
+backends_sqlite_store_sqlite_la_LIBADD = $(MODULE_LIBS) $(SQLITE_LIBS)
+backends_sqlite_store_sqlite_la_LDFLAGS = $(MODULE_LINK)
+EXTRA_backends_sqlite_store_sqlite_la_DEPENDENCIES = src/module.map
+endif
+
+endif

@@ -1,0 +1,72 @@
+# tests/local.mk - each test stands here once
+#
+# `make check` runs CHECKS, UNIT_TESTS and CONFORMANCE_TESTS. `make check-integration` runs INTEGRATION_TESTS, which need
+# a broker: PAWL_TEST_BROKERS. All of them talk TAP to Automake's driver, by way of tests/support/run-case.
+
+CHECKS = \
+	tests/check-exports \
+	tests/check-format \
+	tests/check-headers \
+	tests/check-layers \
+	tests/check-manuals
+
+UNIT_TESTS =
+
+CONFORMANCE_TESTS =
+
+INTEGRATION_TESTS =
+
+# What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
+TESTING_SOURCES = \
+	$(STORE_MEMORY_SOURCES) \
+	tests/support/flights_killed.c \
+	tests/support/killing.c \
+	tests/support/killing.h \
+	tests/support/recording.c
+
+TESTS_ENVIRONMENT = \
+	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
+	PAWL_SOURCE_DIR='$(abs_srcdir)'; export PAWL_SOURCE_DIR; \
+	PAWL_CC='$(CC)'; export PAWL_CC; \
+	PAWL_CXX='$(CXX)'; export PAWL_CXX; \
+	PAWL_CLANG_FORMAT='$(CLANG_FORMAT)'; export PAWL_CLANG_FORMAT; \
+	ASAN_OPTIONS='detect_leaks=1:strict_string_checks=1:abort_on_error=1'; export ASAN_OPTIONS; \
+	UBSAN_OPTIONS='print_stacktrace=1'; export UBSAN_OPTIONS; \
+	TSAN_OPTIONS='second_deadlock_stack=1:suppressions=$(abs_srcdir)/tests/support/tsan.supp'; export TSAN_OPTIONS;
+
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+AM_LOG_DRIVER_FLAGS = --ignore-exit
+LOG_COMPILER = $(top_srcdir)/tests/support/run-case
+
+TESTS += $(CHECKS)
+EXTRA_DIST += \
+	$(CHECKS) \
+	tests/support/run-case \
+	tests/support/tap.sh \
+	tests/support/tsan.supp
+
+if WITH_CMOCKA
+TESTS += $(UNIT_TESTS) $(CONFORMANCE_TESTS)
+check_PROGRAMS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
+check_LTLIBRARIES += tests/libpawl-testing.la
+endif
+
+tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
+tests_libpawl_testing_la_LIBADD =
+if WITH_SQLITE
+tests_libpawl_testing_la_LIBADD += backends/sqlite/libstore-sqlite.la
+endif
+
+# Tests are linked statically with all that is internal. One that has to see only what users see says
+# `tests_..._LDADD = $(SHARED_TEST_LIBS)`.
+LDADD = tests/libpawl-testing.la src/libpawl-core.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
+SHARED_TEST_LIBS = src/libpawl.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
+
+PHONY += check-integration
+check-integration: all $(check_LTLIBRARIES) $(check_PROGRAMS)
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(INTEGRATION_TESTS)'
+
+# The layout of all C. `make format` applies it, tests/check-format checks it.
+PHONY += format
+format:
+	cd $(srcdir) && find include src backends tests examples bench tools -name '*.[ch]' -exec $(CLANG_FORMAT) -i {} +
