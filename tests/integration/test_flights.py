@@ -1,0 +1,234 @@
+"""The flights ETL equals SQL over the CSV, exactly, whatever happens to it."""
+
+import collections
+import os
+import pathlib
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+import flights
+import killing
+
+
+@pytest.fixture
+def etl(program, brokers):
+    """Gives the command that totals a topic into a file."""
+
+    def command(topic, db, *settings, brokers=brokers):
+        return [program("examples/flights"), brokers, f"sqlite:{db}", f"topics={topic}", *settings]
+
+    return command
+
+
+def assert_run(command, log, db, rows):
+    flights.assert_done(flights.run(command, log))
+    flights.assert_same(db, flights.expected(rows))
+
+
+def test_clean_run(etl, topics, all_rows, tmp_path):
+    db = tmp_path / "flights.db"
+    assert_run(etl(topics(len(all_rows)), db), tmp_path / "log", db, all_rows)
+
+
+def test_second_run_adds_nothing(etl, topics, all_rows, tmp_path):
+    db = tmp_path / "flights.db"
+    rows = all_rows[:5000]
+    for number in (1, 2):
+        assert_run(etl(topics(len(rows)), db), tmp_path / f"log-{number}", db, rows)
+
+
+# Rows in a slice are fewer where batches are small: the number of batches is what costs time.
+@pytest.mark.parametrize("limit, rows_in_slice, rows_in_full", [
+    (1, 500, 5000),
+    (7, 5000, 336776),
+    (1000, 336776, 336776),
+])
+def test_limits(etl, topics, all_rows, tmp_path, full, limit, rows_in_slice, rows_in_full):
+    db = tmp_path / "flights.db"
+    rows = all_rows[:rows_in_full if full else rows_in_slice]
+    assert_run(etl(topics(len(rows)), db, f"max_offsets_per_batch={limit}"), tmp_path / "log", db, rows)
+
+
+def test_rows_that_make_no_sense_are_rejected(etl, load, brokers, all_rows, tmp_path):
+    db = tmp_path / "flights.db"
+    good = all_rows[:100]
+    bad = [good[0].replace("2013,1,1", "2013,2,30", 1), "1,2,3,4,5,6,7,8,9,UA\n", good[0].replace(",11,UA", ",x,UA", 1)]
+    topic = load(brokers, good[:50] + bad + good[50:])
+    assert_run(etl(topic, db), tmp_path / "log", db, good)
+    log = (tmp_path / "log").read_text()
+    for reason in ("not a date", "not 19 columns", "arr_delay is no number of minutes"):
+        assert log.count(f"rejected: {reason}") == 1, flights.tail(tmp_path / "log")
+
+
+# ------------------------------------------------------------------------------------------- a broker that is killed
+
+
+@pytest.fixture
+def own_kafka(tmp_path):
+    """A broker of this test alone: start() and kill() it."""
+    services = pathlib.Path(__file__).resolve().parents[2] / "services/kafka"
+    folder = tmp_path / "kafka"
+
+    class Kafka:
+        def start(self):
+            subprocess.run([services / "start", folder], check=True, timeout=120)
+            lines = (folder / "env").read_text().replace("export ", "").splitlines()
+            self.brokers = dict(line.split("=", 1) for line in lines if "=" in line)["KAFKA_BROKERS"].strip("'\"")
+
+        def kill(self):
+            subprocess.run([services / "kill", folder], check=True, timeout=60)
+
+    kafka = Kafka()
+    kafka.start()
+    yield kafka
+    subprocess.run([services / "stop", folder], check=True, timeout=60)
+
+
+def wait_until(condition, process, log):
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert process.poll() is None, f"ended too early, exit code {process.returncode}:\n{flights.tail(log)}"
+        assert time.monotonic() < deadline, flights.tail(log)
+        time.sleep(0.01)
+
+
+def test_broker_killed_in_the_middle(etl, own_kafka, load, all_rows, tmp_path, full):
+    rows = all_rows if full else all_rows[:100000]
+    db, log = tmp_path / "flights.db", tmp_path / "log"
+    topic = load(own_kafka.brokers, rows)
+    command = etl(topic, db, "max_offsets_per_batch=100", brokers=own_kafka.brokers)
+    process = flights.start(command, log)
+    try:
+        wait_until(lambda: sum(line[2] for line in flights.result(db)) > len(rows) // 10, process, log)
+        own_kafka.kill()
+        assert process.poll() is None, "the job was done before the broker was killed: this test has shown nothing"
+        own_kafka.start()
+        assert process.wait(flights.TIMEOUT_S) == 0, flights.tail(log)
+    finally:
+        process.kill()
+        process.wait()
+    flights.assert_same(db, flights.expected(rows))
+
+
+# ------------------------------------------------------------------------------------------------- a job that is killed
+
+
+def sweep_size(full):
+    return killing.FULL if full else killing.SLICE
+
+
+def sweep_rows(all_rows, full):
+    return all_rows[:100000 if full else 10000]
+
+
+def test_killed_with_a_transaction(program, brokers, topics, all_rows, tmp_path, full, seed):
+    """Results and offsets in one transaction: after any number of kills the totals are exact."""
+    rows = sweep_rows(all_rows, full)
+    topic = topics(len(rows))
+    wanted = flights.expected(rows)
+
+    def db(round):
+        return tmp_path / f"flights-{round}.db"
+
+    def command(round):
+        return [program("tests/support/flights_killed"), brokers, f"killing+sqlite:{db(round)}", f"topics={topic}",
+                "max_offsets_per_batch=500"]
+
+    killing.Sweep(command, lambda round: flights.assert_same(db(round), wanted), tmp_path / "log").run(
+        sweep_size(full), seed)
+
+
+class Recording:
+    """Checks what the recording sink wrote down in one round of a sweep.
+
+    No record missed: in the end each offset of each partition was seen. Doubles only within the last unsaved batch: a
+    run starts at the stored offset, sees each record once, and every record above the offset that is stored when it has
+    died lies in one range, which starts at just that offset.
+    """
+
+    def __init__(self, folder):
+        self.file = folder / "records"
+        self.db = folder / "offsets.db"
+        self.read = 0
+        self.seen = collections.defaultdict(set)  # by partition
+        self.stored = {}  # what was stored before the run that is checked
+        self.doubles = 0
+
+    def new_lines(self):
+        """What was written since the last call, as partition -> [(from, until, offset)]. A line that was cut counts not."""
+        lines = collections.defaultdict(list)
+        if not self.file.exists():
+            return lines
+        with open(self.file, "rb") as file:
+            file.seek(self.read)
+            data = file.read()
+        whole = data[:data.rfind(b"\n") + 1]
+        if whole != data:
+            with open(self.file, "r+b") as file:
+                file.truncate(self.read + len(whole))
+        self.read += len(whole)
+        for line in whole.splitlines():
+            _, _, *numbers = line.split()
+            partition, first, until, offset = map(int, numbers)
+            lines[partition].append((first, until, offset))
+        return lines
+
+    def check_run(self):
+        stored = stored_offsets(self.db)
+        for partition, lines in self.new_lines().items():
+            offsets = [offset for _, _, offset in lines]
+            before, after = self.stored.get(partition, 0), stored.get(partition, 0)
+            assert offsets == list(range(before, before + len(offsets))), f"partition {partition}: not once, in order"
+            assert all(first <= offset < until for first, until, offset in lines)
+            unsaved = {(first, until) for first, until, offset in lines if offset >= after}
+            assert len(unsaved) <= 1, f"partition {partition}: more than one batch was not saved: {unsaved}"
+            assert all(first == after for first, _ in unsaved), f"partition {partition}: {unsaved}, stored {after}"
+            assert before <= after
+            self.doubles += len(self.seen[partition] & set(offsets))
+            self.seen[partition] |= set(offsets)
+        for partition, offset in stored.items():
+            assert self.seen[partition] >= set(range(offset)), f"partition {partition}: saved and never handed over"
+        self.stored = stored
+
+    def check_end(self, count):
+        assert sum(self.stored.values()) == count
+        assert sum(len(offsets) for offsets in self.seen.values()) == count
+
+
+def stored_offsets(path):
+    """partition -> offset, as the store's file has it."""
+    if not os.path.exists(path):
+        return {}
+    db = sqlite3.connect(path)
+    try:
+        if not db.execute("SELECT name FROM sqlite_master WHERE name = 'pawl_offsets'").fetchone():
+            return {}
+        return dict(db.execute("SELECT partition, offset FROM pawl_offsets WHERE offset IS NOT NULL"))
+    finally:
+        db.close()
+
+
+def test_killed_with_a_recording_sink(program, brokers, topics, all_rows, tmp_path, full, seed):
+    """Without a transaction: nothing is missed, and what comes twice was in the last batch, which was not saved."""
+    rows = sweep_rows(all_rows, full)
+    topic = topics(len(rows))
+    rounds = {}
+
+    def recording(round):
+        if round not in rounds:
+            folder = tmp_path / f"round-{round}"
+            folder.mkdir()
+            rounds[round] = Recording(folder)
+        return rounds[round]
+
+    def command(round):
+        files = recording(round)
+        return [program("tests/support/recording"), brokers, f"killing+sqlite:{files.db}", str(files.file),
+                f"topics={topic}", "group=recording", "trigger=available-now", "max_offsets_per_batch=500"]
+
+    killing.Sweep(command, lambda round: recording(round).check_end(len(rows)), tmp_path / "log",
+                  lambda round: recording(round).check_run()).run(sweep_size(full), seed)
+    print(f"  {sum(r.doubles for r in rounds.values())} records came more than once")
