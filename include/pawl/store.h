@@ -140,7 +140,8 @@ PAWL_API pawl_status pawl_store_load(pawl_store *store, const char *group, const
                                      pawl_error *err);
 
 /*
- * Makes the caller the owner of all these partitions, or of none. `cluster` (may be NULL) is stored with the group.
+ * Makes the caller the owner of all these partitions, or of none. `cluster` (may be NULL) is stored with the group. An
+ * owner->renewed_ms of 0 stands for the time of the call.
  * PAWL_STALE: an epoch is no longer the one seen; load again.
  */
 PAWL_API pawl_status pawl_store_acquire(pawl_store *store, const char *group, const pawl_owner *owner,
@@ -156,15 +157,23 @@ PAWL_API pawl_status pawl_store_plan(pawl_store *store, const char *group, const
  * the store's timeout.
  *
  * PAWL_FENCED: somebody else is the owner now; PAWL_CONFLICT: another offset is stored than expected; the message names
- * the partition and what was found, and nothing was written. PAWL_OUTCOME_UNKNOWN: the store could not be read back.
+ * the partition and what was found, and nothing was written. PAWL_OUTCOME_UNKNOWN: the store could not be read back;
+ * starting again is safe, since the store is read first.
+ *
+ * After pawl_store_begin() it commits that transaction, results and all, and ends it whatever it returns. It cannot be
+ * sent again, since the results are gone with it: PAWL_FAILED with PAWL_ERROR_RETRIABLE means that nothing was written,
+ * and that begin and flush may run again for the same batch.
  */
 PAWL_API pawl_status pawl_store_save(pawl_store *store, const char *group, const pawl_save_line *lines, size_t count,
                                      pawl_error *err);
 
 /*
  * For stores with PAWL_STORE_TRANSACTION: opens the transaction of the save that follows, checks epochs and expected
- * offsets and locks them, and gives the native handle (borrowed until save or rollback). The save has to come with the
- * same lines, or a rollback.
+ * offsets and locks them, and gives the native handle (borrowed until save or rollback). The lines are copied. The next
+ * call has to be a rollback, or a save with these lines: in their order, with another `until`, batch or print where need
+ * be, without those that are held back. Without any line left nothing is saved, and the results are rolled back, too.
+ *
+ * PAWL_FENCED, PAWL_CONFLICT: as for save. PAWL_TIMEOUT: another process holds the lock.
  */
 PAWL_API pawl_status pawl_store_begin(pawl_store *store, const char *group, const pawl_save_line *lines, size_t count,
                                       void **ret_handle, pawl_error *err);

@@ -48,11 +48,27 @@ typedef struct pawl_store_call {
 PAWL_API int64_t pawl_sys_now_ms(void);
 
 /*
+ * What a write has to find, judged and told in the same words by every store. `place` is where the partition is kept.
+ *
+ * For plan, save, begin and remove. PAWL_OK: the epoch is the stored one, and so is the offset. PAWL_FENCED: the stored
+ * epoch is newer, whatever the offset. PAWL_CONFLICT: another offset, or an epoch that is older than the caller's.
+ */
+PAWL_API pawl_status pawl_sys_check_owned(const pawl_entry *found, int64_t epoch, pawl_position expected,
+                                          const char *place, pawl_error *err);
+
+/* For acquire. PAWL_STALE: the stored epoch is not the one that was seen. */
+PAWL_API pawl_status pawl_sys_check_seen(const pawl_entry *found, int64_t epoch_seen, const char *place,
+                                         pawl_error *err);
+
+/*
  * The table. All functions but cancel are called by one thread at a time. count is never 0, no partition comes twice,
  * offsets are never negative, and lines are in the order in which the caller gave them.
  *
- * A write whose outcome is not known returns PAWL_OUTCOME_UNKNOWN; the wrapper then calls read_back. Errors that name a
- * partition name the place where its offset is kept.
+ * Status and flags steer the wrapper. A failure with PAWL_ERROR_RETRIABLE means: nothing was written, and the same call
+ * may succeed later; it is tried again, with a back-off, until the store's timeout. A write whose outcome is not known
+ * returns PAWL_OUTCOME_UNKNOWN; the wrapper then calls read_back, and sends it again if it was not applied. Writes get
+ * three quarters of the time that is left as their deadline, so that some remains for that. Errors that name a partition
+ * name the place where its offset is kept.
  */
 typedef struct pawl_store_backend {
     uint32_t abi; /* PAWL_STORE_ABI */
@@ -74,7 +90,8 @@ typedef struct pawl_store_backend {
 
     void (*place)(void *self, const char *group, pawl_partition partition, char *text, size_t text_size);
 
-    /* ret_entries is zeroed, and its partitions are filled in. */
+    /* ret_entries is zeroed, and its partitions are filled in; *ret_group is zeroed. After a failure the wrapper throws
+     * away what was filled in. What does not read as pawl wrote it is PAWL_UNREADABLE. */
     pawl_status (*load)(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                         pawl_entry *ret_entries, pawl_group_info *ret_group, pawl_error *err);
 
@@ -82,6 +99,8 @@ typedef struct pawl_store_backend {
     pawl_status (*read_back)(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                              pawl_entry *ret_entries, pawl_error *err);
 
+    /* The owner's texts are short enough and renewed_ms is set: to be stored as they are. Of a cluster that is NULL or ""
+     * nothing is stored. What stands there and cannot be read is PAWL_UNREADABLE, and stays. */
     pawl_status (*acquire)(void *self, const pawl_store_call *call, const pawl_owner *owner, const char *cluster,
                            pawl_acquire_line *lines, size_t count, pawl_error *err);
     pawl_status (*plan)(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count,
@@ -89,14 +108,16 @@ typedef struct pawl_store_backend {
     pawl_status (*save)(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
                         pawl_error *err);
 
-    /* Both or none. After begin the next write is save with the same lines, which commits, or rollback. */
+    /* Both or none. After a begin that succeeded the next call is save with the same lines, which commits, or rollback.
+     * Such a save ends the transaction whatever it returns; it checks the lines once more, and that the program has not
+     * ended the transaction itself. After a begin that failed there is none. */
     pawl_status (*begin)(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
                          void **ret_handle, pawl_error *err);
     void (*rollback)(void *self);
 
     pawl_status (*release)(void *self, const pawl_store_call *call, const pawl_acquire_line *lines, size_t count,
                            pawl_error *err);
-    /* call->group is NULL when the groups are listed. */
+    /* call->group is NULL when the groups are listed. In any order: the wrapper collects and sorts. */
     pawl_status (*list)(void *self, const pawl_store_call *call, pawl_list_fn fn, void *user, pawl_error *err);
     pawl_status (*remove)(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
                           pawl_error *err);
