@@ -10,8 +10,11 @@
 
 #include "core/settings.h"
 
-/* Parses all texts and defaults into *ret_settings and checks them against each other. The caller calls
- * pawl__settings_done(). */
+/*
+ * Parses all texts and defaults into *ret_settings and checks them against each other, as pawl_config_check() does, but
+ * does not ask for kafka.bootstrap.servers: a job on a source that is not Kafka has none. The caller calls
+ * pawl__settings_done(); after a failure *ret_settings is untouched.
+ */
 pawl_status pawl__config_settings(const pawl_config *config, pawl__settings *ret_settings, pawl_error *err);
 
 /* The librdkafka properties, name to text. Borrowed until the next pawl_config_set(). */

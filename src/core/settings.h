@@ -1,8 +1,9 @@
 /*
  * settings.h - the settings of a job as values
  *
- * settings.c holds the one table of settings: names, kinds, bounds, defaults and the sentences of the manual. It parses
- * a text into a value here; config.c keeps the texts. pawl-settings(5) is made from the same table by tools/.
+ * settings.c holds the one table of settings: names, kinds, bounds, defaults and the sentences of the manual.
+ * settings_parse.c turns a text into a value here, settings_check.c asks whether the values agree, config.c keeps the
+ * texts. pawl-settings(5) is made from the same table by tools/.
  */
 #ifndef PAWL_CORE_SETTINGS_H
 #define PAWL_CORE_SETTINGS_H
@@ -104,28 +105,31 @@ typedef struct pawl__setting {
     const char *fallback; /* the default as text; NULL: none, the setting may be absent */
     const char *form;     /* what a value looks like, for messages and the manual */
     const char *summary;  /* for the manual: what it does, in whole sentences */
-    int64_t min, max;
-    size_t field; /* offset in pawl__settings */
-    const char *const *choices;
-    pawl_status (*parse)(pawl__settings *settings, const char *text, pawl_error *err);
+    int64_t min, max;     /* of an INTEGER; of a DURATION in ms; of a SIZE in bytes; of a TEXT's length in bytes */
+    size_t field;         /* offset in pawl__settings; of no meaning for SPECIAL */
+    const char *const *choices; /* of a CHOICE, NULL-terminated; in the order of its enum */
+    pawl_status (*parse)(pawl__settings *settings, const char *text, pawl_error *err); /* of a SPECIAL */
 } pawl__setting;
 
-/* The table, and its length. */
+/* The table, and its length. Its order is that of the manual. */
 const pawl__setting *pawl__setting_table(size_t *ret_count);
 
 /* The row of that name, or NULL. */
 const pawl__setting *pawl__setting_find(const char *name);
 
-/* The name in the table (or among `owned` librdkafka properties) that is nearest to a mistyped one, or NULL. */
+/* The name in the table that is nearest to a mistyped one, or NULL when none is near. */
 const char *pawl__setting_nearest(const char *name);
 
-/* pawl's own setting for a librdkafka property that pawl owns ("group.id" -> "group"), or NULL when it passes through.
- * Sometimes a sentence rather than a name: what to do instead. */
+/* What to do instead of setting a librdkafka property that pawl owns, as the end of a sentence ("group.id" gives
+ * "set group instead"), or NULL when the property passes through. */
 const char *pawl__setting_instead_of(const char *kafka_property);
 
-/* Parses a text into its field, replacing what is there. PAWL_INVALID: "NAME: ...". */
+/* Parses a text into its field, replacing what is there. PAWL_INVALID, and nothing is changed: "NAME: ...". */
 pawl_status pawl__setting_parse(const pawl__setting *setting, pawl__settings *settings, const char *text,
                                 pawl_error *err);
+
+/* Checks what one setting alone cannot tell. PAWL_INVALID with the first thing that is wrong. */
+pawl_status pawl__settings_check(const pawl__settings *settings, pawl_error *err);
 
 /* Frees what the fields own, and zeroes them. */
 void pawl__settings_done(pawl__settings *settings);
