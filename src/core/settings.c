@@ -99,9 +99,9 @@ static const pawl__setting table[] = {
         .form = "now | refuse | idle:DURATION",
         .summary =
             "What to do when a partition has an owner. now: take it, which fences the owner off. refuse: end with "
-            "an error while there is one, so that an owner that crashed has to be released by hand. "
-            "idle:DURATION: take it once the owner has not renewed its entry for that long, else end with an "
-            "error; two supervised copies then do not fence each other for ever. The duration is 100ms to 1d, "
+            "an error, so that an owner that crashed has to be released by hand. idle:DURATION: wait until the "
+            "owner has not renewed its entry for that long, then take it, and end with an error as soon as it "
+            "renews; two supervised copies then do not fence each other for ever. The duration is 100ms to 1d, "
             "and longer than refresh.interval.",
         .parse = pawl__settings_parse_takeover,
     },

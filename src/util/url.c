@@ -253,6 +253,7 @@ pawl__url_parse(const char *text, pawl__url *ret_url, pawl_error *err)
     const char *rest = strchr(text, ':');
     char *scheme = g_uri_parse_scheme(text);
 
+    memset(ret_url, 0, sizeof *ret_url);
     if (scheme == NULL)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "a URL starts with a scheme, as in sqlite:offsets.db");
     url.scheme = g_ascii_strdown(scheme, -1);

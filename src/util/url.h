@@ -24,7 +24,7 @@ typedef struct pawl__url {
  *
  * PAWL_INVALID with a message that shows nothing but the scheme, since anything else may be part of a password that was
  * not written as it should be. For the same reason a '#', and an '@' after the hosts, are refused: an unescaped '/', '?'
- * or '#' in a password moves the rest of it to where it would be shown. *ret_url is untouched then.
+ * or '#' in a password moves the rest of it to where it would be shown. *ret_url is {0} then: pawl__url_done() is fine in any case.
  */
 pawl_status pawl__url_parse(const char *text, pawl__url *ret_url, pawl_error *err);
 
