@@ -16,6 +16,8 @@ src_libpawl_util_la_SOURCES = \
 	src/util/error.c \
 	src/util/log.c \
 	src/util/log.h \
+	src/util/pattern.c \
+	src/util/pattern.h \
 	src/util/text.c \
 	src/util/text.h \
 	src/util/url.c \
@@ -31,6 +33,7 @@ src_libpawl_core_la_LIBADD = src/libpawl-util.la
 src_libpawl_core_la_SOURCES = \
 	src/core/batch.c \
 	src/core/batch.h \
+	src/core/config.c \
 	src/core/config.h \
 	src/core/crew.c \
 	src/core/crew.h \
@@ -39,9 +42,16 @@ src_libpawl_core_la_SOURCES = \
 	src/core/job.c \
 	src/core/job.h \
 	src/core/offsets.c \
+	src/core/plan.c \
 	src/core/plan.h \
 	src/core/registry.c \
+	src/core/settings.c \
 	src/core/settings.h \
+	src/core/settings_check.c \
+	src/core/settings_names.c \
+	src/core/settings_parse.c \
+	src/core/settings_special.c \
+	src/core/settings_special.h \
 	src/core/source.h \
 	src/core/stop.c \
 	src/core/stop.h \
