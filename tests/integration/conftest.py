@@ -66,14 +66,14 @@ def all_rows():
 
 @pytest.fixture(scope="session")
 def load(program):
-    """Makes a topic of rows on a broker and returns its name."""
+    """Puts rows into a topic, a new one of 8 partitions if none is named, and returns its name."""
     numbers = itertools.count(1)
 
-    def load_rows(brokers, rows, partitions=8):
-        topic = f"flights-{os.getpid()}-{next(numbers)}"
-        subprocess.run(
-            [program("examples/load_flights"), brokers, topic, str(partitions)],
-            input="".join(rows), text=True, check=True, timeout=300)
+    def load_rows(brokers, rows, topic=None):
+        partitions = [] if topic else ["8"]
+        topic = topic or f"flights-{os.getpid()}-{next(numbers)}"
+        subprocess.run([program("examples/load_flights"), brokers, topic, *partitions],
+                       input="".join(rows), text=True, check=True, timeout=300)
         return topic
 
     return load_rows

@@ -1,6 +1,7 @@
 """The flights ETL equals SQL over the CSV, exactly, whatever happens to it."""
 
 import collections
+import contextlib
 import os
 import pathlib
 import sqlite3
@@ -61,6 +62,34 @@ def test_rows_that_make_no_sense_are_rejected(etl, load, brokers, all_rows, tmp_
     log = (tmp_path / "log").read_text()
     for reason in ("not a date", "not 19 columns", "arr_delay is no number of minutes"):
         assert log.count(f"rejected: {reason}") == 1, flights.tail(tmp_path / "log")
+
+
+def test_latest_counts_only_what_comes_later(etl, load, brokers, all_rows, tmp_path):
+    """Nothing stored is not offset 0: the first run saves where it starts, and counts nothing."""
+    db = tmp_path / "flights.db"
+    topic = load(brokers, all_rows[:1000])
+    assert_run(etl(topic, db, "start=latest"), tmp_path / "log-1", db, [])
+    load(brokers, all_rows[1000:1500], topic)
+    assert_run(etl(topic, db, "start=latest"), tmp_path / "log-2", db, all_rows[1000:1500])
+
+
+def test_offset_moved_by_another_hand(etl, topics, all_rows, tmp_path):
+    """A job saves nothing over an offset that it did not expect, and says so by its exit code."""
+    db, log = tmp_path / "flights.db", tmp_path / "log"
+    process = flights.start(etl(topics(5000), db, "trigger=continuous", "max_offsets_per_batch=5"), log)
+    try:
+        wait_until(lambda: sum(line[2] for line in flights.result(db)) > 100, process, log)
+        with contextlib.closing(sqlite3.connect(db, timeout=60)) as hand:
+            hand.execute("UPDATE pawl_offsets SET offset = 3")
+            hand.commit()
+            before = hand.execute("SELECT SUM(flights) FROM carrier_day").fetchone()
+        assert process.wait(60) == 4, flights.tail(log)
+    finally:
+        process.kill()
+        process.wait()
+    assert "conflict" in flights.tail(log)
+    assert (sum(line[2] for line in flights.result(db)),) == before
+    assert set(stored_offsets(db).values()) == {3}
 
 
 # ------------------------------------------------------------------------------------------- a broker that is killed
@@ -135,7 +164,7 @@ def test_killed_with_a_transaction(program, brokers, topics, all_rows, tmp_path,
 
     def command(round):
         return [program("tests/support/flights_killed"), brokers, f"killing+sqlite:{db(round)}", f"topics={topic}",
-                "max_offsets_per_batch=500"]
+                "max_offsets_per_batch=500", "parallelism=2"]
 
     killing.Sweep(command, lambda round: flights.assert_same(db(round), wanted), tmp_path / "log").run(
         sweep_size(full), seed)
