@@ -3,9 +3,9 @@
 # Each loop is linked twice: with the allocator that the examples have, and with the system's.
 
 if WITH_SQLITE
-BENCH_PROGRAMS = bench/fill bench/bare_loop bench/bare_loop_system bench/pawl_loop bench/pawl_loop_system
-EXTRA_PROGRAMS += $(BENCH_PROGRAMS)
-CLEANFILES += $(BENCH_PROGRAMS)
+BENCHMARKS = bench/fill bench/bare_loop bench/bare_loop_system bench/pawl_loop bench/pawl_loop_system
+EXTRA_PROGRAMS += $(BENCHMARKS)
+CLEANFILES += $(BENCHMARKS)
 endif
 
 MEASURE_SOURCES = bench/measure.c bench/measure.h
@@ -28,7 +28,7 @@ bench_pawl_loop_system_SOURCES = $(bench_pawl_loop_SOURCES)
 bench_pawl_loop_system_LDADD = $(bench_pawl_loop_LDADD)
 
 PHONY += bench
-bench: all $(BENCH_PROGRAMS)
+bench: all $(BENCHMARKS)
 	$(srcdir)/bench/run $(abs_builddir)
 
 EXTRA_DIST += bench/run

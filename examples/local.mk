@@ -40,4 +40,8 @@ EXTRA_DIST += \
 	tests/integration/conftest.py \
 	tests/integration/flights.py \
 	tests/integration/killing.py \
-	tests/integration/test_flights.py
+	tests/integration/test_flights.py \
+	tests/mutants/absent-is-zero.patch \
+	tests/mutants/expected-ignored.patch \
+	tests/mutants/run \
+	tests/mutants/save-before-flush.patch

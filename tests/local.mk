@@ -17,12 +17,7 @@ CONFORMANCE_TESTS =
 INTEGRATION_TESTS =
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
-TESTING_SOURCES = \
-	$(STORE_MEMORY_SOURCES) \
-	tests/support/flights_killed.c \
-	tests/support/killing.c \
-	tests/support/killing.h \
-	tests/support/recording.c
+TESTING_SOURCES = $(STORE_MEMORY_SOURCES)
 
 TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \

@@ -76,7 +76,7 @@ def test_latest_counts_only_what_comes_later(etl, load, brokers, all_rows, tmp_p
 def test_offset_moved_by_another_hand(etl, topics, all_rows, tmp_path):
     """A job saves nothing over an offset that it did not expect, and says so by its exit code."""
     db, log = tmp_path / "flights.db", tmp_path / "log"
-    process = flights.start(etl(topics(5000), db, "trigger=continuous", "max_offsets_per_batch=5"), log)
+    process = flights.start(etl(topics(5000), db, "max_offsets_per_batch=5"), log)
     try:
         wait_until(lambda: sum(line[2] for line in flights.result(db)) > 100, process, log)
         with contextlib.closing(sqlite3.connect(db, timeout=60)) as hand:
