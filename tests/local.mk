@@ -10,14 +10,22 @@ CHECKS = \
 	tests/check-layers \
 	tests/check-manuals
 
-UNIT_TESTS =
+UNIT_TESTS = \
+	tests/unit/test_backoff \
+	tests/unit/test_error \
+	tests/unit/test_log \
+	tests/unit/test_text \
+	tests/unit/test_url
 
 CONFORMANCE_TESTS =
 
 INTEGRATION_TESTS =
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
-TESTING_SOURCES = $(STORE_MEMORY_SOURCES)
+TESTING_SOURCES = \
+	$(STORE_MEMORY_SOURCES) \
+	tests/support/killing.c \
+	tests/support/killing.h
 
 TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \

@@ -83,7 +83,7 @@ pawl_log_to_stdio(void *user, const pawl_log_line *line)
     FILE *file = (FILE *) user;
     size_t size;
 
-    snprintf(text, sizeof text - 1, "%s %s %s: %s", pawl__text_from_time(line->time_ms, time),
+    snprintf(text, sizeof text, "%s %s %s: %s", pawl__text_from_time(line->time_ms, time),
              level_columns[level_index(line->level)], line->scope, line->message);
     blank_controls(text);
     size = pawl__text_cut(text, strlen(text), sizeof text - 2);

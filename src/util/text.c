@@ -14,7 +14,7 @@ typedef struct unit {
     int64_t worth;
 } unit;
 
-/* In both tables the largest unit comes first: that is what from_units() looks for. */
+/* From the largest unit down to 1, which is where from_units() stops. */
 static const unit duration_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}, {NULL, 0},
 };
@@ -73,7 +73,7 @@ from_units(const unit *units, int64_t value, char *text, size_t text_size)
 {
     while (units->worth > 1 && value % units->worth != 0)
         units++;
-    snprintf(text, text_size, "%" G_GINT64_FORMAT "%s", value, value == 0 ? "" : units->name);
+    snprintf(text, text_size, "%" G_GINT64_FORMAT "%s", value / units->worth, value == 0 ? "" : units->name);
 }
 
 /* ------------------------------------------------------------------------------------------------------- numbers -- */
