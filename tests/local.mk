@@ -14,6 +14,7 @@ UNIT_TESTS = \
 	tests/unit/test_backoff \
 	tests/unit/test_error \
 	tests/unit/test_log \
+	tests/unit/test_plan \
 	tests/unit/test_text \
 	tests/unit/test_url
 
@@ -22,10 +23,7 @@ CONFORMANCE_TESTS =
 INTEGRATION_TESTS =
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
-TESTING_SOURCES = \
-	$(STORE_MEMORY_SOURCES) \
-	tests/support/killing.c \
-	tests/support/killing.h
+TESTING_SOURCES = $(STORE_MEMORY_SOURCES)
 
 TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
