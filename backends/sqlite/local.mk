@@ -1,6 +1,17 @@
 # backends/sqlite/local.mk - the sqlite: store, a module; built in where there are no modules, and for tests
 
-STORE_SQLITE_SOURCES =
+STORE_SQLITE_SOURCES = \
+	backends/sqlite/error.c \
+	backends/sqlite/read.c \
+	backends/sqlite/save.c \
+	backends/sqlite/schema.c \
+	backends/sqlite/sqlite_store.c \
+	backends/sqlite/sqlite_store.h \
+	backends/sqlite/statement.c \
+	backends/sqlite/transaction.c \
+	backends/sqlite/write.c
+
+EXTRA_DIST += backends/sqlite/README.md
 
 if WITH_SQLITE
 

@@ -185,6 +185,12 @@ pawl_store_close(pawl_store *store)
 
 /* ------------------------------------------------------------------------------------------------ what it says, cancel -- */
 
+const char *
+pawl_store_scheme(const pawl_store *store)
+{
+    return store->backend->scheme;
+}
+
 unsigned
 pawl_store_capabilities(const pawl_store *store)
 {

@@ -1,0 +1,169 @@
+/*
+ * sqlite_store.c - offsets in a file: the table; opening, closing, cancelling
+ */
+#include "backends/sqlite/sqlite_store.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "util/text.h"
+
+/* A module's one symbol. Where the store is built in, the build gives it another name. */
+extern PAWL_API const pawl_store_backend pawl_store_module;
+
+static const pawl_store_option options[] = {
+    {"create", "yes", "Whether the file is made when it is missing: yes or no."},
+    {"busy_timeout", "30s",
+     "How long to wait for another process that writes to the file; the store's timeout ends the wait, too."},
+    {"durability", "full",
+     "full: a save is on the disk when it returns. normal: a save survives the end of the process, but the last ones "
+     "may be lost when the machine loses its power; they are then read again."},
+    {NULL, NULL, NULL},
+};
+
+/* ----------------------------------------------------------------------------------------------------------- options -- */
+
+static pawl_status
+read_options(pawl__sqlite_store *store, const pawl_store_setup *setup, bool *ret_create, pawl_error *err)
+{
+    const char *durability = setup->option(setup, "durability");
+    pawl_status status = pawl__text_flag(setup->option(setup, "create"), ret_create, err);
+
+    if (status != PAWL_OK)
+        return pawl_error_prefix(err, "%s: option 'create'", setup->url), status;
+    status = pawl__text_duration(setup->option(setup, "busy_timeout"), &store->busy_timeout_ms, err);
+    if (status != PAWL_OK)
+        return pawl_error_prefix(err, "%s: option 'busy_timeout'", setup->url), status;
+
+    store->normal_durability = strcmp(durability, "normal") == 0;
+    if (!store->normal_durability && strcmp(durability, "full") != 0)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s: option 'durability' is full or normal, not '%s'",
+                              setup->url, durability);
+    return PAWL_OK;
+}
+
+/* The path, absolute. SQLite's special names would keep offsets in memory or in a file that vanishes. */
+static pawl_status
+read_path(pawl__sqlite_store *store, const pawl_store_setup *setup, pawl_error *err)
+{
+    char *folder;
+
+    if (setup->hosts != NULL && setup->hosts[0] != '\0')
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s names a host: write sqlite:FILE or sqlite:/PATH/FILE",
+                              setup->url);
+    if (setup->path[0] == '\0' || strcmp(setup->path, ":memory:") == 0)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s names no file: write sqlite:FILE", setup->url);
+    if (g_path_is_absolute(setup->path)) {
+        store->path = g_strdup(setup->path);
+        return PAWL_OK;
+    }
+    folder = g_get_current_dir();
+    store->path = g_build_filename(folder, setup->path, NULL);
+    g_free(folder);
+    return PAWL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- open and close -- */
+
+static int
+on_busy(void *user, int count)
+{
+    return pawl__sqlite_wait_for_lock(user, count);
+}
+
+static pawl_status
+cannot_open(pawl__sqlite_store *store, int rc, bool create, pawl_error *err)
+{
+    char *folder = g_path_get_dirname(store->path);
+    bool has_folder = g_file_test(folder, G_FILE_TEST_IS_DIR);
+    pawl_status status;
+
+    if (!has_folder)
+        status =
+            pawl_error_set(err, PAWL_INVALID, 0, rc, "%s cannot be made: there is no folder %s", store->path, folder);
+    else if (!create && !g_file_test(store->path, G_FILE_TEST_EXISTS))
+        status = pawl_error_set(err, PAWL_INVALID, 0, rc, "there is no file %s, and create=no", store->path);
+    else
+        status = pawl__sqlite_fail(store, rc, err);
+    g_free(folder);
+    return status;
+}
+
+static pawl_status
+open_file(pawl__sqlite_store *store, bool create, pawl_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+    int rc = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+
+    if (rc != SQLITE_OK)
+        return cannot_open(store, rc, create, err);
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_handler(store->db, on_busy, store);
+    return pawl__sqlite_schema_open(store, err);
+}
+
+static pawl_status
+sqlite_open(void *self, const pawl_store_setup *setup, pawl_error *err)
+{
+    pawl__sqlite_store *store = self;
+    bool create = true;
+    pawl_status status;
+
+    pawl__wait_init(&store->wait);
+    store->log = setup->log;
+    store->deadline_ms = setup->deadline_ms;
+    status = read_options(store, setup, &create, err);
+    if (status == PAWL_OK)
+        status = read_path(store, setup, err);
+    return status == PAWL_OK ? open_file(store, create, err) : status;
+}
+
+static void
+sqlite_close(void *self)
+{
+    pawl__sqlite_store *store = self;
+
+    pawl__sqlite_statements_done(store);
+    sqlite3_close_v2(store->db); /* _v2: the program may have left a statement of its own */
+    pawl__wait_done(&store->wait);
+    g_free(store->path);
+}
+
+/* Ends both kinds of waiting: for a lock, and for a statement that takes long. */
+static void
+sqlite_cancel(void *self)
+{
+    pawl__sqlite_store *store = self;
+
+    pawl__wait_lock(&store->wait);
+    store->cancelled = true;
+    pawl__wait_wake(&store->wait);
+    pawl__wait_unlock(&store->wait);
+    sqlite3_interrupt(store->db);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the table -- */
+
+const pawl_store_backend pawl_store_module = {
+    .abi = PAWL_STORE_ABI,
+    .scheme = "sqlite",
+    .summary = "a SQLite file, which can hold the job's results, too",
+    .capabilities = PAWL_STORE_ATOMIC | PAWL_STORE_CAS_EPOCH | PAWL_STORE_CAS_OFFSET | PAWL_STORE_PLAN |
+                    PAWL_STORE_TRANSACTION | PAWL_STORE_LIST,
+    .instance_size = sizeof(pawl__sqlite_store),
+    .options = options,
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .cancel = sqlite_cancel,
+    .place = pawl__sqlite_place,
+    .load = pawl__sqlite_load,
+    .acquire = pawl__sqlite_acquire,
+    .plan = pawl__sqlite_plan,
+    .save = pawl__sqlite_save,
+    .begin = pawl__sqlite_begin,
+    .rollback = pawl__sqlite_rollback,
+    .release = pawl__sqlite_release,
+    .list = pawl__sqlite_list,
+    .remove = pawl__sqlite_remove,
+};
