@@ -1,0 +1,96 @@
+/*
+ * holdings.c - the partitions that a job holds
+ */
+#include "core/holdings.h"
+
+#include <glib.h>
+#include <string.h>
+
+struct pawl__holdings {
+    GPtrArray *all;    /* owns them */
+    GHashTable *index; /* partition -> holding; the key is inside the value */
+};
+
+static guint
+partition_hash(gconstpointer key)
+{
+    const pawl_partition *partition = key;
+
+    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
+}
+
+static gboolean
+partition_equal(gconstpointer a, gconstpointer b)
+{
+    return pawl__partition_compare(a, b) == 0;
+}
+
+static void
+holding_free(gpointer data)
+{
+    pawl__holding *holding = data;
+
+    g_free((char *) holding->partition.topic);
+    g_free(holding);
+}
+
+pawl__holdings *
+pawl__holdings_new(void)
+{
+    pawl__holdings *holdings = g_new0(pawl__holdings, 1);
+
+    holdings->all = g_ptr_array_new_with_free_func(holding_free);
+    holdings->index = g_hash_table_new(partition_hash, partition_equal);
+    return holdings;
+}
+
+void
+pawl__holdings_free(pawl__holdings *holdings)
+{
+    if (holdings == NULL)
+        return;
+    g_hash_table_unref(holdings->index);
+    g_ptr_array_unref(holdings->all);
+    g_free(holdings);
+}
+
+pawl__holding *
+pawl__holdings_add(pawl__holdings *holdings, pawl_partition partition)
+{
+    pawl__holding *holding = g_new0(pawl__holding, 1);
+
+    holding->partition.topic = g_strdup(partition.topic);
+    holding->partition.number = partition.number;
+    g_ptr_array_add(holdings->all, holding);
+    g_hash_table_insert(holdings->index, &holding->partition, holding);
+    return holding;
+}
+
+pawl__holding *
+pawl__holdings_find(pawl__holdings *holdings, pawl_partition partition)
+{
+    return g_hash_table_lookup(holdings->index, &partition);
+}
+
+size_t
+pawl__holdings_count(const pawl__holdings *holdings)
+{
+    return holdings->all->len;
+}
+
+pawl__holding *
+pawl__holdings_at(pawl__holdings *holdings, size_t index)
+{
+    return g_ptr_array_index(holdings->all, index);
+}
+
+int
+pawl__partition_compare(const void *a, const void *b)
+{
+    const pawl_partition *left = a, *right = b;
+    int order = strcmp(left->topic, right->topic);
+
+    if (order != 0)
+        return order;
+    return (left->number > right->number) - (left->number < right->number);
+}

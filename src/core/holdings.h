@@ -1,0 +1,47 @@
+/*
+ * holdings.h - the partitions that a job holds, and where it stands in each
+ *
+ * Belongs to the loop's thread. A holding has a stable address until the table is freed.
+ */
+#ifndef PAWL_CORE_HOLDINGS_H
+#define PAWL_CORE_HOLDINGS_H
+
+#include <pawl/offsets.h>
+#include <pawl/sys/source.h>
+
+typedef struct pawl__holding {
+    pawl_partition partition; /* the topic is owned */
+    pawl_source_tap *tap;
+    int64_t epoch;
+
+    pawl_position stored;  /* what the store holds: `expected` of the next save */
+    int64_t position;      /* the next offset to read; above `stored` while a sink holds records back */
+    pawl_position pending; /* a range that was written down before a crash: it is run first, exactly */
+    pawl_position pin;     /* available-now: where it ends */
+    int64_t low, high;     /* the log's bounds as last asked */
+
+    int64_t unanswered_since_ms; /* since when the brokers do not tell its bounds; 0: they do */
+    bool fetch_lost;             /* the last fetch was out of range: the source has to be told anew where to read */
+    int out_of_range;            /* times in a row that a fetch was out of range though the bounds say otherwise */
+} pawl__holding;
+
+typedef struct pawl__holdings pawl__holdings;
+
+pawl__holdings *pawl__holdings_new(void);
+void pawl__holdings_free(pawl__holdings *holdings);
+
+/* Adds a partition that is not there; the topic is copied. Borrowed. */
+pawl__holding *pawl__holdings_add(pawl__holdings *holdings, pawl_partition partition);
+
+/* The holding of a partition, or NULL. Borrowed. */
+pawl__holding *pawl__holdings_find(pawl__holdings *holdings, pawl_partition partition);
+
+size_t pawl__holdings_count(const pawl__holdings *holdings);
+
+/* Number `index`, in the order in which they were added. */
+pawl__holding *pawl__holdings_at(pawl__holdings *holdings, size_t index);
+
+/* Orders by topic, then number: for qsort() on arrays of pawl_partition. */
+int pawl__partition_compare(const void *a, const void *b);
+
+#endif

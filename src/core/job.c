@@ -1,0 +1,296 @@
+/*
+ * job.c - the batch loop
+ *
+ *     recover  ->  plan ranges  ->  process them  ->  flush and save  ->  plan ...
+ */
+#include "core/job.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* How long to wait before the ends are asked again when there was nothing to read: short at first, then longer. */
+#define IDLE_MIN_MS 5
+#define IDLE_MAX_MS 100
+
+/* ---------------------------------------------------------------------------------------------------- life cycle -- */
+
+static void
+name_owner(pawl_job *job)
+{
+    g_strlcpy(job->owner.host, g_get_host_name(), sizeof job->owner.host);
+    g_strlcpy(job->owner.client_id, job->settings.client_id, sizeof job->owner.client_id);
+    job->owner.pid = getpid();
+}
+
+/* Takes as many hooks as the program knows of. */
+static void
+copy_hooks(pawl_job *job, const pawl_hooks *hooks)
+{
+    memcpy(&job->hooks, hooks, MIN(hooks->size, sizeof job->hooks));
+    job->hooks.size = sizeof job->hooks;
+}
+
+pawl_status
+pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks, const pawl_source_backend *source,
+                          pawl_job **ret_job, pawl_error *err)
+{
+    pawl_job *job;
+    pawl_status status;
+
+    if (hooks->size == 0)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "the hooks' size is 0: set it to sizeof(pawl_hooks)");
+    job = g_new0(pawl_job, 1);
+    pawl__wait_init(&job->stats_wait);
+    job->holdings = pawl__holdings_new();
+    job->config = pawl__config_copy(config);
+    job->log = *pawl__config_log(config);
+    job->source.api = source;
+    copy_hooks(job, hooks);
+    status = pawl__config_settings(config, &job->settings, err);
+    if (status == PAWL_OK)
+        status = pawl__stop_new(job->settings.shutdown_timeout_ms, &job->stop, err);
+    if (status != PAWL_OK) {
+        pawl_job_free(job);
+        return status;
+    }
+    name_owner(job);
+    *ret_job = job;
+    return PAWL_OK;
+}
+
+pawl_status
+pawl_job_new(const pawl_config *config, const pawl_hooks *hooks, pawl_job **ret_job, pawl_error *err)
+{
+    return pawl__job_new_with_source(config, hooks, pawl__default_source, ret_job, err);
+}
+
+void
+pawl_job_free(pawl_job *job)
+{
+    if (job == NULL)
+        return;
+    pawl__stop_free(job->stop);
+    pawl__holdings_free(job->holdings);
+    pawl__settings_done(&job->settings);
+    pawl_config_free(job->config);
+    pawl__wait_done(&job->stats_wait);
+    g_free(job);
+}
+
+void
+pawl_job_stop(pawl_job *job)
+{
+    pawl__stop_request(job->stop);
+}
+
+void
+pawl_job_stats(pawl_job *job, pawl_stats *ret_stats)
+{
+    size_t size = MIN(ret_stats->size, sizeof job->stats);
+
+    pawl__wait_lock(&job->stats_wait);
+    job->stats.retries = atomic_load(&job->counts.retries);
+    memcpy((char *) ret_stats + sizeof ret_stats->size, (const char *) &job->stats + sizeof ret_stats->size,
+           size - sizeof ret_stats->size);
+    pawl__wait_unlock(&job->stats_wait);
+}
+
+/* -------------------------------------------------------------------------------------------------------- ending -- */
+
+bool
+pawl__job_wait(pawl_job *job, int64_t deadline_ms)
+{
+    return pawl__stop_wait(job->stop, deadline_ms) == PAWL__STOP_RUN;
+}
+
+pawl_status
+pawl__job_broken_off(pawl_error *err)
+{
+    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop before the first batch");
+}
+
+int64_t
+pawl__job_source_deadline(const pawl_job *job)
+{
+    return pawl__clock_ms() + job->settings.source_timeout_ms;
+}
+
+/* The job has to leave: ends whatever its thread and its workers wait for. On the stop's thread. */
+static void
+leave(void *user)
+{
+    pawl_job *job = user;
+
+    pawl__crew_abandon(job->crew);
+    pawl_store_cancel(job->store);
+    job->source.api->cancel(job->source.self);
+}
+
+/* ------------------------------------------------------------------------------------------------------- triggers -- */
+
+/* When the next batch may begin. An overrun begins at once, and ticks that were missed do not add up. */
+static int64_t
+next_tick_ms(const pawl_job *job)
+{
+    if (job->settings.trigger != PAWL__TRIGGER_INTERVAL || job->batch_started_ms == 0)
+        return 0;
+    return job->batch_started_ms + job->settings.trigger_interval_ms;
+}
+
+/* Waits while there is nothing to do, renewing what has to be renewed. False: the job is to end. */
+static bool
+idle(pawl_job *job, int64_t *pause_ms)
+{
+    *pause_ms = CLAMP(*pause_ms * 2, IDLE_MIN_MS, IDLE_MAX_MS);
+    return pawl__job_wait(job, pawl__clock_ms() + *pause_ms);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the loop -- */
+
+static void
+count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
+{
+    pawl__wait_lock(&job->stats_wait);
+    job->stats.batches++;
+    job->stats.process_ms = process_ms;
+    for (size_t i = 0; i < batch->count; i++) {
+        const pawl_range *range = &batch->ranges[i];
+
+        if (range->state == PAWL__RANGE_SKIPPED)
+            job->stats.skipped += range->until - range->from;
+        if (range->state != PAWL__RANGE_DONE)
+            continue;
+        job->stats.ranges++;
+        job->stats.records += range->records;
+        job->stats.bytes += range->bytes;
+        job->stats.rejected += range->rejected;
+    }
+    pawl__wait_unlock(&job->stats_wait);
+}
+
+static pawl_status
+run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
+{
+    int64_t started_ms = pawl__clock_ms(), processed_ms;
+    pawl_status status = pawl__crew_run(job->crew, batch, err);
+
+    processed_ms = pawl__clock_ms();
+    if (status == PAWL_OK)
+        status = pawl__job_save(job, batch, err);
+    if (status == PAWL_OK)
+        count_batch(job, batch, processed_ms - started_ms);
+    return status;
+}
+
+static pawl_status
+run_batches(pawl_job *job, pawl_error *err)
+{
+    bool finished = false;
+    int64_t pause_ms = 0;
+    pawl_status status = PAWL_OK;
+
+    while (status == PAWL_OK && !finished && pawl__job_wait(job, next_tick_ms(job))) {
+        pawl_batch *batch = NULL;
+        int64_t now = pawl__clock_ms();
+
+        status = pawl__job_discover(job, err);
+        if (status == PAWL_OK)
+            status = pawl__job_plan(job, &batch, &finished, err);
+        if (status == PAWL_OK && batch != NULL) {
+            job->batch_started_ms = now;
+            pause_ms = 0;
+            status = run_batch(job, batch, err);
+            job->batch_ended_ms = pawl__clock_ms();
+        } else if (status == PAWL_OK && !finished) {
+            status = pawl__job_refresh(job, err);
+            if (status == PAWL_OK && !idle(job, &pause_ms))
+                finished = true;
+        }
+        finished = finished || job->settings.trigger == PAWL__TRIGGER_ONCE;
+        pawl__batch_free(batch);
+    }
+    return status;
+}
+
+/* A sink that gathers several batches has to let go before the job ends. */
+static pawl_status
+flush_held(pawl_job *job, pawl_error *err)
+{
+    pawl_batch *batch = pawl__job_plan_held(job);
+    pawl_status status = PAWL_OK;
+
+    if (batch != NULL)
+        status = pawl__job_save(job, batch, err);
+    pawl__batch_free(batch);
+    return status;
+}
+
+/* Asked to end before there was anything to end: the same as an exhausted trigger. */
+static pawl_status
+as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
+{
+    if (status == PAWL_OK) {
+        pawl_error_clear(err);
+        return PAWL_OK;
+    }
+    if (status == PAWL_CANCELLED && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH) {
+        pawl_error_clear(err);
+        return PAWL_OK;
+    }
+    if (pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE && status != PAWL_FENCED && status != PAWL_CONFLICT)
+        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop at once: the last batch was left unsaved");
+    return status;
+}
+
+/* Ends everything, in the reverse order. */
+static void
+shut_down(pawl_job *job, pawl_status status)
+{
+    pawl__stop_unwatch(job->stop);
+    pawl__crew_free(job->crew);
+    job->crew = NULL;
+    if (job->source.self != NULL && job->store != NULL && status != PAWL_CANCELLED)
+        pawl__job_release(job);
+    if (job->source.self != NULL)
+        job->source.api->close(job->source.self);
+    g_free(job->source.self);
+    job->source.self = NULL;
+    pawl_store_close(job->store);
+    job->store = NULL;
+}
+
+pawl_status
+pawl_job_run(pawl_job *job, pawl_error *err)
+{
+    pawl_error local;
+    pawl_error *failure = err != NULL ? err : &local;
+    pawl_status status;
+
+    pawl_error_clear(failure);
+    if (job->has_run)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
+    job->has_run = true;
+    status = pawl__job_open(job, failure);
+    if (status == PAWL_OK)
+        status =
+            pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
+    if (status == PAWL_OK)
+        status = pawl__stop_watch(job->stop, leave, job, failure);
+    if (status == PAWL_OK)
+        status = pawl__job_recover(job, failure);
+    if (status == PAWL_OK)
+        status = run_batches(job, failure);
+    if (status == PAWL_OK)
+        status = flush_held(job, failure);
+    status = as_seen_by_the_caller(job, status, failure);
+    if (status != PAWL_OK)
+        pawl__log(&job->log, PAWL_LOG_ERROR, "job", "%s: %s", pawl_status_name(status), failure->message);
+    shut_down(job, status);
+    return status;
+}

@@ -1,0 +1,121 @@
+/*
+ * job.h - a job from inside, and the steps that its loop is made of
+ *
+ * Everything here belongs to the thread that runs the job, but for `stop`, the numbers under `stats_wait`, and what
+ * pawl__job_leave() touches. The steps return PAWL_OK, or the status with which the job ends.
+ */
+#ifndef PAWL_CORE_JOB_H
+#define PAWL_CORE_JOB_H
+
+#include <pawl/job.h>
+#include <pawl/store.h>
+
+#include "core/batch.h"
+#include "core/crew.h"
+#include "core/holdings.h"
+#include "core/settings.h"
+#include "core/source.h"
+#include "core/stop.h"
+#include "util/wait.h"
+
+struct pawl_job {
+    pawl_config *config;
+    pawl__settings settings;
+    pawl_hooks hooks;
+    pawl_log log;
+
+    pawl_store *store;
+    pawl__source source;
+    pawl__crew *crew;
+    pawl__stop *stop;
+    bool has_run;
+
+    pawl_owner owner;
+    char cluster[PAWL_CLUSTER_SIZE];
+    pawl__holdings *holdings;
+    bool recovered;           /* the first discovery is over: what appears now is read from its beginning */
+    int64_t discovery_due_ms; /* when to look for new partitions */
+
+    int64_t batch_number;        /* of the last batch */
+    int64_t batch_started_ms;    /* when the last batch began: triggers count from there */
+    int64_t batch_ended_ms;      /* max_trigger_delay counts from there */
+    int64_t saved_ms;            /* the last save of any kind: refresh.interval counts from there */
+    int64_t unanswered_since_ms; /* since when the brokers do not answer at all; 0: they do */
+    int held_batches;            /* in a row with a range that flush held */
+    bool pinned;                 /* available-now: the ends are pinned */
+
+    pawl__wait stats_wait; /* guards stats */
+    pawl_stats stats;
+    pawl__crew_counts counts;
+};
+
+/* Makes a job that reads another source than Kafka: for tests. */
+pawl_status pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks,
+                                      const pawl_source_backend *source, pawl_job **ret_job, pawl_error *err);
+
+/* ------------------------------------------------------------------------------------------------------ recover.c -- */
+
+/* Opens the source and the store. */
+pawl_status pawl__job_open(pawl_job *job, pawl_error *err);
+
+/* Finds the partitions, takes them over and learns where to start. Waits up to topic_timeout for topics. */
+pawl_status pawl__job_recover(pawl_job *job, pawl_error *err);
+
+/* Looks for partitions that appeared, when it is time, and takes them over as well. */
+pawl_status pawl__job_discover(pawl_job *job, pawl_error *err);
+
+/* Gives all partitions back. */
+void pawl__job_release(pawl_job *job);
+
+/* ----------------------------------------------------------------------------------------------------- takeover.c -- */
+
+/* Becomes the owner of these partitions, which are not held yet, and starts to read them. */
+pawl_status pawl__job_take_over(pawl_job *job, const pawl_partition *partitions, size_t count, pawl_error *err);
+
+/* ------------------------------------------------------------------------------------------------------- starts.c -- */
+
+/*
+ * Where to start in the partitions that have nothing stored: ret_initial is absent for the others. A partition that
+ * appeared later than its topic's others, while the job ran or while it did not, starts at its beginning.
+ */
+pawl_status pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count, pawl_position *ret_initial,
+                                     pawl_error *err);
+
+/* Asks for bounds until every one is known, or source_timeout has passed. */
+pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_error *err);
+
+/* --------------------------------------------------------------------------------------------------- planning.c -- */
+
+/*
+ * Asks for the ends of the logs and cuts the next ranges. *ret_batch is NULL when there is nothing to do now;
+ * *ret_finished says that the trigger is exhausted: nothing more will come.
+ */
+pawl_status pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err);
+
+/* The last batch of a job whose sink holds records back: nothing to read, all to flush. NULL when it holds none. */
+pawl_batch *pawl__job_plan_held(pawl_job *job);
+
+/* ----------------------------------------------------------------------------------------------------- saving.c -- */
+
+/* Flushes the batch and saves its offsets. */
+pawl_status pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err);
+
+/* Moves stored offsets without a batch. positions[i] is for holdings[i]; what did not change is renewed. */
+pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions,
+                                     size_t count, pawl_error *err);
+
+/* Renews the owner's entry when refresh.interval has passed without a save. */
+pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
+
+/* -------------------------------------------------------------------------------------------------------- job.c -- */
+
+/* Waits until the deadline; false as soon as the job was told to end. */
+bool pawl__job_wait(pawl_job *job, int64_t deadline_ms);
+
+/* The status of a step that was broken off because the job was told to end. */
+pawl_status pawl__job_broken_off(pawl_error *err);
+
+/* The deadline of a question to the brokers that is asked now. */
+int64_t pawl__job_source_deadline(const pawl_job *job);
+
+#endif

@@ -1,0 +1,473 @@
+/*
+ * planning.c - asking for the ends, and cutting the next batch
+ *
+ *     bounds of all logs -> what is lost is confirmed, and moved over if the policy says so -> ranges
+ */
+#include "core/job.h"
+
+#include <glib.h>
+#include <inttypes.h>
+
+#include "core/plan.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* A finding of loss is believed when it is still there after so many looks: a new leader may tell old ends for a moment. */
+#define LOSS_LOOKS   3
+#define LOSS_WAIT_MS 200
+
+/* How often in a row a fetch may be out of range although the bounds say that it is not. */
+#define OUT_OF_RANGE_LIMIT 5
+
+/* --------------------------------------------------------------------------------------------------------- bounds -- */
+
+/* Counts how long something has gone unanswered; true when that is too long. */
+static bool
+has_stalled(const pawl_job *job, int64_t *since_ms)
+{
+    int64_t now = pawl__clock_ms();
+
+    if (*since_ms == 0)
+        *since_ms = now;
+    return now - *since_ms >= job->settings.stall_timeout_ms;
+}
+
+/* Takes the answer for one partition over into its holding. */
+static pawl_status
+take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line, pawl_error *err)
+{
+    if (line->ret_status == PAWL_OK) {
+        holding->low = line->ret_low;
+        holding->high = line->ret_high;
+        holding->unanswered_since_ms = 0;
+        return PAWL_OK;
+    }
+    holding->low = holding->high = holding->position; /* nothing to read for now */
+    if (!has_stalled(job, &holding->unanswered_since_ms))
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
+                          "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %" PRId64 " ms",
+                          holding->partition.topic, holding->partition.number, holding->position,
+                          line->ret_status == PAWL_FAILED ? "the partition does not exist" : "there is no leader",
+                          job->settings.stall_timeout_ms);
+}
+
+/* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
+static pawl_status
+ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
+{
+    size_t count = pawl__holdings_count(job->holdings);
+    pawl_bounds_line *lines = g_new0(pawl_bounds_line, count);
+    pawl_status status;
+
+    for (size_t i = 0; i < count; i++)
+        lines[i].partition = pawl__holdings_at(job->holdings, i)->partition;
+    status = job->source.api->bounds(job->source.self, pawl__job_source_deadline(job), lines, count, err);
+    *ret_known = status == PAWL_OK;
+    if (status == PAWL_OK)
+        job->unanswered_since_ms = 0;
+    else if (status != PAWL_CANCELLED && !has_stalled(job, &job->unanswered_since_ms))
+        status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && *ret_known && i < count; i++)
+        status = take_bounds(job, pawl__holdings_at(job->holdings, i), &lines[i], err);
+    g_free(lines);
+    return status;
+}
+
+/* available-now: what is there at the first look is all that will be read. */
+static void
+pin_ends(pawl_job *job)
+{
+    if (job->pinned || job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW)
+        return;
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        holding->pin = pawl_position_at(holding->high);
+    }
+    job->pinned = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- cutting -- */
+
+/* What is known of each holding, in the form that the planner takes. */
+static void
+describe(pawl_job *job, pawl__plan_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        lines[i] = (pawl__plan_line){
+            .position = holding->position,
+            .low = holding->low,
+            .high = holding->high,
+            .pin = holding->pin,
+            .pending = holding->pending,
+        };
+        /* A partition that appeared after the ends were pinned belongs to the next run. */
+        if (job->pinned && !holding->pin.known)
+            lines[i].pin = pawl_position_at(holding->position);
+    }
+}
+
+static pawl__plan_limits
+limits_now(const pawl_job *job)
+{
+    const pawl__settings *settings = &job->settings;
+    bool drains = settings->trigger == PAWL__TRIGGER_ONCE || settings->trigger == PAWL__TRIGGER_AVAILABLE_NOW;
+
+    return (pawl__plan_limits){
+        .per_batch = settings->max_offsets_per_batch,
+        .per_partition = settings->max_offsets_per_partition,
+        .at_least = settings->min_offsets_per_batch,
+        .due = drains || pawl__clock_ms() - job->batch_ended_ms >= settings->max_trigger_delay_ms,
+        .turn = (uint64_t) job->batch_number,
+    };
+}
+
+static bool
+has_loss(const pawl__plan_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].ret_finding == PAWL__PLAN_BELOW || lines[i].ret_finding == PAWL__PLAN_ABOVE)
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- loss -- */
+
+/*
+ * With read_committed the end is the last stable offset, which an open transaction holds back. A position between that
+ * and the end of the log (stored by a job that read uncommitted records) is nothing to worry about: it has to wait.
+ */
+static pawl_status
+excuse_open_transactions(pawl_job *job, pawl__plan_line *lines, size_t count, pawl_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+        pawl_bounds_line end = {.partition = holding->partition};
+        pawl_status status;
+
+        if (lines[i].ret_finding != PAWL__PLAN_ABOVE || job->settings.isolation != PAWL__READ_COMMITTED)
+            continue;
+        status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), &end, 1, err);
+        if (status != PAWL_OK)
+            return status;
+        if (end.ret_status == PAWL_OK && holding->position <= end.ret_high)
+            holding->high = holding->position;
+    }
+    return PAWL_OK;
+}
+
+static int64_t
+lost_records(const pawl__plan_line *line)
+{
+    return line->ret_finding == PAWL__PLAN_BELOW ? line->low - line->position : 0;
+}
+
+static pawl_status
+report_loss(const pawl__holding *holding, const pawl__plan_line *line, pawl_error *err)
+{
+    if (line->ret_finding == PAWL__PLAN_BELOW)
+        return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
+                              "%s [%" PRId32 "]: the stored offset %" PRId64
+                              " is below the start of the log, which goes "
+                              "from %" PRId64 " to %" PRId64 ": %" PRId64 " records are lost (on_data_loss = fail)",
+                              holding->partition.topic, holding->partition.number, line->position, line->low,
+                              line->high, lost_records(line));
+    return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
+                          "%s [%" PRId32 "]: the stored offset %" PRId64
+                          " is above the end of the log, which goes from %" PRId64 " to %" PRId64
+                          ": it was cut or made anew, and what is lost cannot be counted "
+                          "(on_data_loss = fail)",
+                          holding->partition.topic, holding->partition.number, line->position, line->low, line->high);
+}
+
+/* Where the policy moves a lost position to. */
+static int64_t
+new_position(const pawl_job *job, const pawl__plan_line *line)
+{
+    return job->settings.on_data_loss == PAWL__LOSS_EARLIEST ? line->low : line->high;
+}
+
+/* The source has to read on from somewhere else. */
+static pawl_status
+hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
+{
+    pawl_hold_line line = {.partition = holding->partition, .position = holding->position};
+    pawl_status status;
+
+    job->source.api->unhold(job->source.self, &holding->tap, 1);
+    holding->tap = NULL;
+    status = job->source.api->hold(job->source.self, &line, 1, err);
+    holding->tap = line.ret_tap;
+    return status;
+}
+
+static void
+log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *line, int64_t position)
+{
+    /* What is moved over unread on purpose (latest) counts as lost as well. */
+    int64_t lost = lost_records(line) + (line->ret_finding == PAWL__PLAN_BELOW ? position - line->low : 0);
+
+    pawl__log(&job->log, PAWL_LOG_ERROR, "job",
+              "%s [%" PRId32 "]: the stored offset %" PRId64 " is %s of the log %" PRId64 "..%" PRId64
+              ": moved to %" PRId64 " by on_data_loss, %" PRId64 " records lost",
+              holding->partition.topic, holding->partition.number, line->position,
+              line->ret_finding == PAWL__PLAN_BELOW ? "below the start" : "above the end", line->low, line->high,
+              position, lost);
+    pawl__wait_lock(&job->stats_wait);
+    job->stats.lost += lost;
+    pawl__wait_unlock(&job->stats_wait);
+}
+
+static pawl_status
+move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
+{
+    pawl__holding **moved = g_new0(pawl__holding *, count);
+    int64_t *positions = g_new0(int64_t, count);
+    size_t moves = 0;
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
+            continue;
+        if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
+            status = report_loss(holding, &lines[i], err);
+        positions[moves] = new_position(job, &lines[i]);
+        moved[moves++] = holding;
+    }
+    if (status == PAWL_OK)
+        status = pawl__job_save_positions(job, moved, positions, moves, err);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
+            continue;
+        holding->position = new_position(job, &lines[i]);
+        log_move(job, holding, &lines[i], holding->position);
+        status = hold_again(job, holding, err);
+    }
+    g_free(moved);
+    g_free(positions);
+    return status;
+}
+
+/* Looks again until the loss is gone or certain. */
+static pawl_status
+confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+    bool known = true;
+
+    for (int look = 0; status == PAWL_OK && has_loss(lines, count) && look < LOSS_LOOKS; look++) {
+        status = excuse_open_transactions(job, lines, count, err);
+        if (status != PAWL_OK)
+            break;
+        describe(job, lines, count);
+        pawl__plan(lines, count, limits);
+        if (!has_loss(lines, count) || look == LOSS_LOOKS - 1)
+            break;
+        if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
+            return pawl__job_broken_off(err);
+        status = ask_bounds(job, &known, err);
+        describe(job, lines, count);
+        pawl__plan(lines, count, limits);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- batch -- */
+
+static void
+count_plan(pawl_job *job, const pawl__plan_line *lines, size_t count, int64_t started_ms)
+{
+    int64_t lag = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+        int64_t offset = holding->stored.known ? holding->stored.offset : holding->position;
+
+        if (lines[i].high > offset)
+            lag = lines[i].high - offset > INT64_MAX - lag ? INT64_MAX : lag + lines[i].high - offset;
+    }
+    pawl__wait_lock(&job->stats_wait);
+    job->stats.lag = lag;
+    job->stats.partitions = (int64_t) count;
+    job->stats.plan_ms = pawl__clock_ms() - started_ms;
+    pawl__wait_unlock(&job->stats_wait);
+}
+
+/* Whether a sink holds records of this partition back. */
+static bool
+is_held(const pawl__holding *holding)
+{
+    return holding->stored.known && holding->stored.offset < holding->position;
+}
+
+static size_t
+count_held(pawl_job *job)
+{
+    size_t held = 0;
+
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
+        held += is_held(pawl__holdings_at(job->holdings, i));
+    return held;
+}
+
+static void
+add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until, pawl__range_state state)
+{
+    pawl_range *range = &batch->ranges[batch->count++];
+
+    range->holding = holding;
+    range->from = from;
+    range->until = range->saved_to = until;
+    range->state = state;
+}
+
+/*
+ * Makes a batch of the ranges that were cut. A partition that has none, but of which a sink holds records back, is in it
+ * with what was processed before, so that flush can say that it is safe now.
+ */
+static pawl_batch *
+make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
+{
+    size_t count = pawl__holdings_count(job->holdings);
+    pawl_batch *batch =
+        pawl__batch_new(job->batch_number + 1, job->settings.group, &job->log, ranges + count_held(job));
+
+    batch->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (lines != NULL && lines[i].ret_finding == PAWL__PLAN_RANGE)
+            add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING);
+        else if (is_held(holding))
+            add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE);
+    }
+    return batch;
+}
+
+pawl_batch *
+pawl__job_plan_held(pawl_job *job)
+{
+    pawl_batch *batch;
+
+    if (count_held(job) == 0)
+        return NULL;
+    batch = make_batch(job, NULL, 0);
+    batch->must_flush = true;
+    return batch;
+}
+
+/* replay = exact: writes the ranges down before they run. */
+static pawl_status
+write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
+{
+    pawl_plan_line *lines;
+    size_t planned = 0;
+    pawl_status status;
+
+    if (job->settings.replay != PAWL__REPLAY_EXACT)
+        return PAWL_OK;
+    lines = g_new0(pawl_plan_line, batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        const pawl_range *range = &batch->ranges[i];
+
+        if (range->state != PAWL__RANGE_WAITING)
+            continue;
+        lines[planned++] = (pawl_plan_line){
+            .partition = range->holding->partition,
+            .epoch = range->holding->epoch,
+            .expected = range->holding->stored,
+            .pending = pawl_position_at(range->until),
+        };
+    }
+    status = pawl_store_plan(job->store, job->settings.group, lines, planned, err);
+    g_free(lines);
+    return status;
+}
+
+/* A fetch found a range outside of the log, and the bounds do not say so: read it again, but not for ever. */
+static pawl_status
+reopen_lost(pawl_job *job, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; status == PAWL_OK && i < pawl__holdings_count(job->holdings); i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (!holding->fetch_lost)
+            continue;
+        holding->fetch_lost = false;
+        if (++holding->out_of_range > OUT_OF_RANGE_LIMIT)
+            return pawl_error_set(
+                err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
+                "%s [%" PRId32 "] at offset %" PRId64 ": the broker says that it is out of range, and "
+                "that its log goes from %" PRId64 " to %" PRId64,
+                holding->partition.topic, holding->partition.number, holding->position, holding->low, holding->high);
+        status = hold_again(job, holding, err);
+    }
+    return status;
+}
+
+/* True when everything that was pinned has been read. */
+static bool
+is_drained(pawl_job *job, size_t ranges)
+{
+    return job->pinned && ranges == 0;
+}
+
+static pawl_status
+plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t started_ms, pawl_error *err)
+{
+    size_t count = pawl__holdings_count(job->holdings), ranges;
+    pawl__plan_line *lines = g_new0(pawl__plan_line, count);
+    pawl__plan_limits limits = limits_now(job);
+    pawl_status status = PAWL_OK;
+
+    pin_ends(job);
+    describe(job, lines, count);
+    ranges = pawl__plan(lines, count, &limits);
+    if (has_loss(lines, count)) {
+        status = confirm_loss(job, lines, count, &limits, err);
+        if (status == PAWL_OK && has_loss(lines, count))
+            status = move_lost(job, lines, count, err);
+        describe(job, lines, count);
+        ranges = pawl__plan(lines, count, &limits);
+    }
+    if (status == PAWL_OK)
+        status = reopen_lost(job, err);
+    if (status == PAWL_OK) {
+        count_plan(job, lines, count, started_ms);
+        *ret_finished = is_drained(job, ranges);
+    }
+    if (status == PAWL_OK && ranges > 0) {
+        pawl_batch *batch = make_batch(job, lines, ranges);
+
+        status = write_down(job, batch, err);
+        if (status == PAWL_OK)
+            *ret_batch = batch;
+        else
+            pawl__batch_free(batch);
+    }
+    g_free(lines);
+    return status;
+}
+
+pawl_status
+pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err)
+{
+    int64_t started_ms = pawl__clock_ms();
+    bool known = false;
+    pawl_status status = ask_bounds(job, &known, err);
+
+    *ret_batch = NULL;
+    *ret_finished = false;
+    if (status != PAWL_OK || !known)
+        return status;
+    return plan_known(job, ret_batch, ret_finished, started_ms, err);
+}

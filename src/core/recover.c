@@ -1,0 +1,251 @@
+/*
+ * recover.c - opening a job, and finding the partitions it reads
+ */
+#include "core/job.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* How often a topic that is not there yet is looked for at the start. */
+#define TOPIC_RETRY_MS 200
+
+/* ------------------------------------------------------------------------------------------------------- opening -- */
+
+struct property_fn {
+    void (*fn)(void *user, const char *name, const char *value);
+    void *user;
+};
+
+static void
+give_property(gpointer name, gpointer value, gpointer data)
+{
+    const struct property_fn *property = data;
+
+    property->fn(property->user, name, value);
+}
+
+static void
+give_properties(const pawl_source_setup *setup, void (*fn)(void *user, const char *name, const char *value), void *user)
+{
+    struct property_fn property = {fn, user};
+
+    g_hash_table_foreach((GHashTable *) setup->_properties, give_property, &property);
+}
+
+static pawl_status
+open_source(pawl_job *job, pawl_error *err)
+{
+    const pawl__settings *settings = &job->settings;
+    pawl_partition *partitions = g_new0(pawl_partition, settings->partition_count);
+    pawl_source_setup setup = {
+        .group = settings->group,
+        .client_id = settings->client_id,
+        .topics = (const char *const *) settings->topics,
+        .topics_pattern = settings->topics_pattern,
+        .partitions = settings->partition_count > 0 ? partitions : NULL,
+        .partition_count = settings->partition_count,
+        .read_committed = settings->isolation == PAWL__READ_COMMITTED,
+        .memory_bytes = settings->fetch_memory_bytes,
+        .stall_timeout_ms = settings->stall_timeout_ms,
+        .lanes = (int) settings->parallelism,
+        .log = &job->log,
+        .properties = give_properties,
+        ._properties = pawl__config_kafka(job->config),
+    };
+    pawl_status status;
+
+    for (size_t i = 0; i < settings->partition_count; i++)
+        partitions[i] = (pawl_partition){settings->partitions[i].topic, settings->partitions[i].partition};
+    job->source.self = g_malloc0(job->source.api->instance_size);
+    status = job->source.api->open(job->source.self, &setup, err);
+    g_free(partitions);
+    return status;
+}
+
+pawl_status
+pawl__job_open(pawl_job *job, pawl_error *err)
+{
+    pawl_store_options options = {
+        .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms};
+    pawl_status status = open_source(job, err);
+
+    if (status == PAWL_OK)
+        status = pawl_store_open(job->settings.store, &options, &job->store, err);
+    if (status == PAWL_OK && job->settings.replay == PAWL__REPLAY_EXACT &&
+        (pawl_store_capabilities(job->store) & PAWL_STORE_PLAN) == 0)
+        status = pawl_error_set(err, PAWL_INVALID, 0, 0,
+                                "replay = exact needs a store that keeps planned ranges, which this one does not");
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- discovery -- */
+
+/* What one look at the cluster gave. */
+struct findings {
+    pawl_job *job;
+    GArray *appeared;   /* pawl_partition: selected, and not held yet; topics are owned */
+    GPtrArray *missing; /* topics asked for by name that are not there */
+};
+
+static void
+found(void *user, pawl_partition partition)
+{
+    struct findings *findings = user;
+    pawl_partition copy = {NULL, partition.number};
+
+    if (pawl__holdings_find(findings->job->holdings, partition) != NULL)
+        return;
+    copy.topic = g_strdup(partition.topic);
+    g_array_append_val(findings->appeared, copy);
+}
+
+static void
+missing(void *user, const char *topic)
+{
+    struct findings *findings = user;
+
+    g_ptr_array_add(findings->missing, g_strdup(topic));
+}
+
+static void
+clear_partition(gpointer data)
+{
+    g_free((char *) ((pawl_partition *) data)->topic);
+}
+
+static void
+findings_init(struct findings *findings, pawl_job *job)
+{
+    findings->job = job;
+    findings->appeared = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
+    g_array_set_clear_func(findings->appeared, clear_partition);
+    findings->missing = g_ptr_array_new_with_free_func(g_free);
+}
+
+static void
+findings_done(struct findings *findings)
+{
+    g_array_unref(findings->appeared);
+    g_ptr_array_unref(findings->missing);
+}
+
+static pawl_status
+look(struct findings *findings, pawl_error *err)
+{
+    pawl_job *job = findings->job;
+    pawl_status status;
+
+    g_array_set_size(findings->appeared, 0);
+    g_ptr_array_set_size(findings->missing, 0);
+    status = job->source.api->discover(job->source.self, pawl__job_source_deadline(job), found, missing, findings, err);
+    job->discovery_due_ms = pawl__clock_ms() + job->settings.discovery_interval_ms;
+    g_array_sort(findings->appeared, pawl__partition_compare);
+    return status;
+}
+
+/* Takes over what a look has found. */
+static pawl_status
+take_found(struct findings *findings, pawl_error *err)
+{
+    if (findings->appeared->len == 0)
+        return PAWL_OK;
+    return pawl__job_take_over(findings->job, &g_array_index(findings->appeared, pawl_partition, 0),
+                               findings->appeared->len, err);
+}
+
+/* What the job was told to read, for a message. */
+static const char *
+wanted(const struct findings *findings)
+{
+    if (findings->missing->len > 0)
+        return g_ptr_array_index(findings->missing, 0);
+    return findings->job->settings.topics_pattern;
+}
+
+/* Looks until every topic that was asked for is there. */
+static pawl_status
+look_for_topics(struct findings *findings, pawl_error *err)
+{
+    pawl_job *job = findings->job;
+    int64_t deadline_ms = pawl__clock_ms() + job->settings.topic_timeout_ms;
+    pawl_status status = look(findings, err);
+
+    while (status == PAWL_OK && (findings->missing->len > 0 || findings->appeared->len == 0)) {
+        if (pawl__clock_ms() >= deadline_ms)
+            return pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
+                                  "topic '%s' does not exist, or may not be seen: nobody made it within "
+                                  "topic_timeout = %" PRId64 " ms",
+                                  wanted(findings), job->settings.topic_timeout_ms);
+        if (!pawl__job_wait(job, MIN(deadline_ms, pawl__clock_ms() + TOPIC_RETRY_MS)))
+            return pawl__job_broken_off(err);
+        status = look(findings, err);
+    }
+    return status;
+}
+
+pawl_status
+pawl__job_recover(pawl_job *job, pawl_error *err)
+{
+    struct findings findings;
+    pawl_status status;
+
+    findings_init(&findings, job);
+    status = job->source.api->cluster(job->source.self, pawl__job_source_deadline(job), job->cluster,
+                                      sizeof job->cluster, err);
+    if (status == PAWL_OK)
+        status = look_for_topics(&findings, err);
+    if (status == PAWL_OK)
+        status = take_found(&findings, err);
+    findings_done(&findings);
+    job->recovered = status == PAWL_OK;
+    job->batch_ended_ms = job->saved_ms = pawl__clock_ms();
+    return status;
+}
+
+pawl_status
+pawl__job_discover(pawl_job *job, pawl_error *err)
+{
+    struct findings findings;
+    pawl_error answer = {0};
+    pawl_status status = PAWL_OK;
+
+    if (pawl__clock_ms() < job->discovery_due_ms)
+        return PAWL_OK;
+    findings_init(&findings, job);
+    /* No answer, or one with fewer partitions than before, is no news: what is held stays held. */
+    if (look(&findings, &answer) == PAWL_OK)
+        status = take_found(&findings, err);
+    else
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "looking for new partitions: %s", answer.message);
+    findings_done(&findings);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- release -- */
+
+void
+pawl__job_release(pawl_job *job)
+{
+    size_t count = pawl__holdings_count(job->holdings);
+    pawl_acquire_line *lines = g_new0(pawl_acquire_line, count);
+    pawl_partition *partitions = g_new0(pawl_partition, count);
+    pawl_error err = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        partitions[i] = lines[i].partition = holding->partition;
+        lines[i].ret_epoch = holding->epoch;
+    }
+    if (count > 0 && job->hooks.on_close != NULL)
+        job->hooks.on_close(job->hooks.user, partitions, count);
+    if (count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "the partitions were not given back: %s", err.message);
+    g_free(partitions);
+    g_free(lines);
+}

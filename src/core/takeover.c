@@ -1,0 +1,299 @@
+/*
+ * takeover.c - becoming the owner of partitions
+ *
+ *     load  ->  resolve starts  ->  acquire  ->  ask the sink  ->  start to read
+ */
+#include "core/job.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+/* How often an epoch may have changed between load and acquire before somebody is taken to fight for it. */
+#define ACQUIRE_ATTEMPTS 5
+
+/* The partitions that are taken over together. */
+struct takeover {
+    pawl_job *job;
+    const pawl_partition *partitions;
+    size_t count;
+    pawl_entry *entries;      /* as loaded */
+    pawl_position *initial;   /* for those with nothing stored */
+    pawl_acquire_line *lines; /* as acquired */
+};
+
+static void
+log_entry(pawl_job *job, const pawl_entry *entry)
+{
+    char place[512], offset[PAWL_POSITION_TEXT_SIZE];
+
+    pawl__log(&job->log, PAWL_LOG_INFO, "job", "read %s [%" PRId32 "]: %s, epoch %" PRId64 ", from %s",
+              entry->partition.topic, entry->partition.number, pawl_position_text(entry->offset, offset), entry->epoch,
+              pawl_store_place(job->store, job->settings.group, entry->partition, place, sizeof place));
+}
+
+/* ------------------------------------------------------------------------------------------------------- loading -- */
+
+static pawl_status
+check_cluster(pawl_job *job, const char *stored, pawl_error *err)
+{
+    if (stored[0] == '\0' || job->cluster[0] == '\0' || strcmp(stored, job->cluster) == 0)
+        return PAWL_OK;
+    if (!job->settings.accept_cluster)
+        return pawl_error_set(err, PAWL_FAILED, 0, 0,
+                              "the offsets of group '%s' belong to the Kafka cluster %s, and this is %s; "
+                              "accept_cluster = true uses them all the same",
+                              job->settings.group, stored, job->cluster);
+    pawl__log(&job->log, PAWL_LOG_WARN, "job", "group '%s' moves from the Kafka cluster %s to %s (accept_cluster)",
+              job->settings.group, stored, job->cluster);
+    return PAWL_OK;
+}
+
+static pawl_status
+load(struct takeover *takeover, pawl_error *err)
+{
+    pawl_job *job = takeover->job;
+    pawl_group_info group;
+    pawl_status status = pawl_store_load(job->store, job->settings.group, takeover->partitions, takeover->count,
+                                         takeover->entries, &group, err);
+
+    if (status != PAWL_OK)
+        return status;
+    return check_cluster(job, group.cluster, err);
+}
+
+/* --------------------------------------------------------------------------------------------------- other owners -- */
+
+/* The entry whose owner was active last, or NULL when nobody owns any of them. */
+static const pawl_entry *
+freshest_owner(const struct takeover *takeover)
+{
+    const pawl_entry *freshest = NULL;
+
+    for (size_t i = 0; i < takeover->count; i++) {
+        const pawl_entry *entry = &takeover->entries[i];
+
+        if (entry->owner.host[0] != '\0' && (freshest == NULL || entry->owner.renewed_ms > freshest->owner.renewed_ms))
+            freshest = entry;
+    }
+    return freshest;
+}
+
+static pawl_status
+refuse_takeover(const pawl_entry *entry, pawl_error *err)
+{
+    return pawl_error_set(err, PAWL_FENCED, 0, 0,
+                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %" PRId64
+                          " ms ago; takeover = now takes it away",
+                          entry->partition.topic, entry->partition.number, entry->owner.client_id, entry->owner.pid,
+                          entry->owner.host, pawl__clock_wall_ms() - entry->owner.renewed_ms);
+}
+
+/*
+ * Whether the owner that is there may be fenced off. With idle:DURATION this waits until the owner has been silent for so
+ * long, and gives up as soon as it stirs.
+ */
+static pawl_status
+respect_owner(struct takeover *takeover, pawl_error *err)
+{
+    const pawl__settings *settings = &takeover->job->settings;
+    const pawl_entry *owned = freshest_owner(takeover);
+    int64_t renewed_ms, idle_at_ms;
+    pawl_status status;
+
+    if (owned == NULL || settings->takeover == PAWL__TAKEOVER_NOW)
+        return PAWL_OK;
+    if (settings->takeover == PAWL__TAKEOVER_REFUSE)
+        return refuse_takeover(owned, err);
+    renewed_ms = owned->owner.renewed_ms;
+    idle_at_ms = pawl__clock_ms() + settings->takeover_idle_ms - (pawl__clock_wall_ms() - renewed_ms);
+    if (idle_at_ms <= pawl__clock_ms())
+        return PAWL_OK;
+    pawl__log(&takeover->job->log, PAWL_LOG_INFO, "job", "waiting until process %" PRId64 " on %s has been idle",
+              owned->owner.pid, owned->owner.host);
+    if (!pawl__job_wait(takeover->job, idle_at_ms))
+        return pawl__job_broken_off(err);
+    status = load(takeover, err);
+    owned = freshest_owner(takeover);
+    if (status == PAWL_OK && owned != NULL && owned->owner.renewed_ms > renewed_ms)
+        status = refuse_takeover(owned, err);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- acquiring -- */
+
+static pawl_status
+acquire_once(struct takeover *takeover, pawl_error *err)
+{
+    pawl_job *job = takeover->job;
+    pawl_status status = load(takeover, err);
+
+    if (status == PAWL_OK)
+        status = respect_owner(takeover, err);
+    if (status == PAWL_OK)
+        status = pawl__job_resolve_starts(job, takeover->entries, takeover->count, takeover->initial, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < takeover->count; i++)
+        takeover->lines[i] = (pawl_acquire_line){
+            .partition = takeover->partitions[i],
+            .epoch_seen = takeover->entries[i].epoch,
+            .initial = takeover->initial[i],
+        };
+    return pawl_store_acquire(job->store, job->settings.group, &job->owner, job->cluster, takeover->lines,
+                              takeover->count, err);
+}
+
+static pawl_status
+acquire(struct takeover *takeover, pawl_error *err)
+{
+    pawl_status status = PAWL_STALE;
+
+    for (int attempt = 0; status == PAWL_STALE && attempt < ACQUIRE_ATTEMPTS; attempt++)
+        status = acquire_once(takeover, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- opening -- */
+
+/* Asks the user where to start; the answer goes into the holdings' positions. */
+static pawl_status
+ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
+{
+    const pawl_hooks *hooks = &takeover->job->hooks;
+    pawl_opening *openings = g_new0(pawl_opening, takeover->count);
+    pawl_error answer = {0};
+    pawl_verdict verdict = PAWL_DONE;
+
+    for (size_t i = 0; i < takeover->count; i++) {
+        openings[i].partition = holdings[i]->partition;
+        openings[i].stored = takeover->entries[i].offset;
+        openings[i].position = pawl_position_at(holdings[i]->position);
+    }
+    if (hooks->on_open != NULL)
+        verdict = hooks->on_open(hooks->user, openings, takeover->count, &answer);
+    for (size_t i = 0; i < takeover->count; i++)
+        if (openings[i].position.known)
+            holdings[i]->position = openings[i].position.offset;
+    g_free(openings);
+    if (verdict == PAWL_DONE)
+        return PAWL_OK;
+    return pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED, answer.flags, answer.native_code,
+                          "on_open: %s", answer.message[0] != '\0' ? answer.message : "no reason given");
+}
+
+/* Makes the store follow a sink that answered with offsets of its own. */
+static pawl_status
+follow_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
+{
+    int64_t *positions = g_new0(int64_t, takeover->count);
+    pawl__holding **moved = g_new0(pawl__holding *, takeover->count);
+    size_t count = 0;
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; i < takeover->count; i++) {
+        pawl__holding *holding = holdings[i];
+
+        if (pawl_position_equal(holding->stored, pawl_position_at(holding->position)))
+            continue;
+        holding->pending = pawl_position_absent();
+        moved[count] = holding;
+        positions[count++] = holding->position;
+    }
+    if (count > 0)
+        status = pawl__job_save_positions(takeover->job, moved, positions, count, err);
+    g_free(moved);
+    g_free(positions);
+    return status;
+}
+
+static pawl_status
+start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
+{
+    const pawl__source *source = &takeover->job->source;
+    pawl_hold_line *lines = g_new0(pawl_hold_line, takeover->count);
+    pawl_status status;
+
+    for (size_t i = 0; i < takeover->count; i++) {
+        lines[i].partition = holdings[i]->partition;
+        lines[i].position = holdings[i]->position;
+    }
+    status = source->api->hold(source->self, lines, takeover->count, err);
+    for (size_t i = 0; status == PAWL_OK && i < takeover->count; i++)
+        holdings[i]->tap = lines[i].ret_tap;
+    g_free(lines);
+    return status;
+}
+
+static void
+add_holdings(struct takeover *takeover, pawl__holding **ret_holdings)
+{
+    pawl_job *job = takeover->job;
+
+    for (size_t i = 0; i < takeover->count; i++) {
+        const pawl_entry *entry = &takeover->entries[i];
+        pawl__holding *holding = pawl__holdings_add(job->holdings, takeover->partitions[i]);
+
+        log_entry(job, entry);
+        holding->epoch = takeover->lines[i].ret_epoch;
+        holding->stored = entry->offset.known ? entry->offset : takeover->initial[i];
+        holding->position = holding->stored.offset;
+        holding->pending = entry->pending;
+        job->batch_number = MAX(job->batch_number, entry->batch);
+        ret_holdings[i] = holding;
+    }
+}
+
+static pawl_status
+open_partitions(struct takeover *takeover, pawl_error *err)
+{
+    pawl__holding **holdings = g_new0(pawl__holding *, takeover->count);
+    pawl_status status;
+
+    add_holdings(takeover, holdings);
+    status = ask_sink(takeover, holdings, err);
+    if (status == PAWL_OK)
+        status = follow_sink(takeover, holdings, err);
+    if (status == PAWL_OK)
+        status = start_reading(takeover, holdings, err);
+    g_free(holdings);
+    return status;
+}
+
+static pawl_status
+check_room(pawl_job *job, size_t count, pawl_error *err)
+{
+    size_t limit = pawl_store_max_partitions(job->store);
+
+    count += pawl__holdings_count(job->holdings);
+    if (limit == 0 || count <= limit)
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                          "%zu partitions are more than the %zu that this store can save at once", count, limit);
+}
+
+pawl_status
+pawl__job_take_over(pawl_job *job, const pawl_partition *partitions, size_t count, pawl_error *err)
+{
+    struct takeover takeover = {
+        .job = job,
+        .partitions = partitions,
+        .count = count,
+        .entries = g_new0(pawl_entry, count),
+        .initial = g_new0(pawl_position, count),
+        .lines = g_new0(pawl_acquire_line, count),
+    };
+    pawl_status status = check_room(job, count, err);
+
+    if (status == PAWL_OK)
+        status = acquire(&takeover, err);
+    if (status == PAWL_OK)
+        status = open_partitions(&takeover, err);
+    g_free(takeover.entries);
+    g_free(takeover.initial);
+    g_free(takeover.lines);
+    return status;
+}

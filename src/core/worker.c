@@ -1,0 +1,311 @@
+/*
+ * worker.c - fetching and processing ranges: what one worker does with its share of a batch
+ *
+ *     open a few ranges -> take what the lane delivers -> hand it to user code -> act on the verdict -> ...
+ */
+#include "core/worker.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "util/backoff.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* A retry waits no longer than this, whatever the doubling says. */
+#define RETRY_CAP_MS 60000
+
+static const pawl_source_backend *
+source_of(const pawl__worker *worker)
+{
+    return worker->crew->source->api;
+}
+
+/* ------------------------------------------------------------------------------------------------------ failures -- */
+
+void
+pawl__worker_fail(pawl__worker *worker, pawl_status status, const char *format, ...)
+{
+    pawl__crew *crew = worker->crew;
+    char *text;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    pawl__wait_lock(&crew->wait);
+    if (crew->failure.status == PAWL_OK)
+        pawl_error_set(&crew->failure, status, 0, 0, "%s", text);
+    pawl__wait_unlock(&crew->wait);
+    g_free(text);
+    source_of(worker)->wake(crew->source->self);
+}
+
+/* Whether the batch is given up, here or by another worker or by the job. */
+static bool
+is_given_up(pawl__worker *worker)
+{
+    pawl__crew *crew = worker->crew;
+    bool failed;
+
+    if (atomic_load(&crew->abandoned))
+        pawl__worker_fail(worker, PAWL_CANCELLED, "the batch was left unsaved");
+    pawl__wait_lock(&crew->wait);
+    failed = crew->failure.status != PAWL_OK;
+    pawl__wait_unlock(&crew->wait);
+    return failed;
+}
+
+/* "flights [3] 100..200" */
+static const char *
+range_text(const pawl_range *range, char text[512])
+{
+    g_snprintf(text, 512, "%s [%" PRId32 "] %" PRId64 "..%" PRId64, pawl_range_topic(range),
+               pawl_range_partition(range), range->from, range->until);
+    return text;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening ranges -- */
+
+/* Takes the next range that nobody has opened: of the own share, else of the worker that has most left. */
+static pawl_range *
+take_unopened(pawl__worker *worker)
+{
+    pawl__crew *crew = worker->crew;
+    pawl__worker *from = worker;
+    pawl_range *range = NULL;
+
+    pawl__wait_lock(&crew->wait);
+    if (worker->unopened->len == 0)
+        for (int w = 0; w < crew->size; w++)
+            if (crew->workers[w].unopened->len > from->unopened->len)
+                from = &crew->workers[w];
+    if (from->unopened->len > 0)
+        range = g_ptr_array_steal_index(from->unopened, 0);
+    pawl__wait_unlock(&crew->wait);
+    return range;
+}
+
+/* Takes a range whose back-off is over. */
+static pawl_range *
+take_rested(pawl__worker *worker)
+{
+    for (guint i = 0; i < worker->waiting->len; i++) {
+        pawl_range *range = g_ptr_array_index(worker->waiting, i);
+
+        if (range->retry_at_ms <= pawl__clock_ms())
+            return g_ptr_array_steal_index(worker->waiting, i);
+    }
+    return NULL;
+}
+
+static void
+open_range(pawl__worker *worker, pawl_range *range)
+{
+    range->state = PAWL__RANGE_OPEN;
+    range->thread = worker->thread_data;
+    worker->open++;
+    source_of(worker)->range_open(worker->lane, range->holding->tap, range->from, range->until, range);
+}
+
+static void
+open_ranges(pawl__worker *worker)
+{
+    while (worker->open < worker->quota) {
+        pawl_range *range = take_rested(worker);
+
+        if (range == NULL)
+            range = take_unopened(worker);
+        if (range == NULL)
+            return;
+        open_range(worker, range);
+    }
+}
+
+/* When to look at the waiting ranges again. */
+static int64_t
+next_retry_ms(const pawl__worker *worker)
+{
+    int64_t next = PAWL__NEVER;
+
+    for (guint i = 0; i < worker->waiting->len; i++)
+        next = MIN(next, ((const pawl_range *) g_ptr_array_index(worker->waiting, i))->retry_at_ms);
+    return next;
+}
+
+/* ------------------------------------------------------------------------------------------------------ verdicts -- */
+
+/* The range is through. Its lane has shut it already, or is told to by the caller. */
+static void
+end_range(pawl__worker *worker, pawl_range *range, pawl__range_state state)
+{
+    range->state = state;
+    range->thread = NULL;
+    worker->open--;
+}
+
+/* Makes the source start over at `offset`; false when even that fails. */
+static bool
+rewind_range(pawl__worker *worker, pawl_range *range, int64_t offset)
+{
+    pawl_error err = {0};
+
+    if (source_of(worker)->rewind(worker->lane, range->holding->tap, offset, &err) == PAWL_OK)
+        return true;
+    pawl__worker_fail(worker, err.status, "%s", err.message);
+    return false;
+}
+
+static void
+retry_later(pawl__worker *worker, pawl_range *range, const char *why)
+{
+    const pawl__settings *settings = worker->crew->settings;
+    int64_t delay = pawl__backoff_ms(settings->retry_backoff_ms, RETRY_CAP_MS, range->attempt, g_random_int());
+    char text[512];
+
+    pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %" PRId64 " ms: %s",
+              range_text(range, text), range->attempt, delay, why);
+    if (!rewind_range(worker, range, range->from))
+        return;
+    pawl__range_reset(range);
+    end_range(worker, range, PAWL__RANGE_WAITING);
+    atomic_fetch_add(&worker->crew->counts->retries, 1);
+    range->attempt++;
+    range->retry_at_ms = pawl__clock_ms() + delay;
+    g_ptr_array_add(worker->waiting, range);
+}
+
+static void
+skip_range(pawl__worker *worker, pawl_range *range, const char *why)
+{
+    char text[512];
+
+    pawl__log(worker->crew->log, PAWL_LOG_ERROR, "job", "%s: skipped after %d attempts (on_error = skip): %s",
+              range_text(range, text), range->attempt, why);
+    if (!rewind_range(worker, range, range->until))
+        return;
+    pawl__range_reset(range);
+    end_range(worker, range, PAWL__RANGE_SKIPPED);
+}
+
+/* User code said no. */
+static void
+refuse(pawl__worker *worker, pawl_range *range, pawl_verdict verdict, const char *hook, const pawl_error *err)
+{
+    const pawl__settings *settings = worker->crew->settings;
+    const char *why = err->message[0] != '\0' ? err->message : "no reason given";
+    char text[512];
+
+    if (verdict == PAWL_RETRY && range->attempt <= settings->max_retries)
+        retry_later(worker, range, why);
+    else if (verdict == PAWL_RETRY && settings->on_error == PAWL__ON_ERROR_SKIP)
+        skip_range(worker, range, why);
+    else
+        pawl__worker_fail(worker, err->status != PAWL_OK ? err->status : PAWL_FAILED, "%s, attempt %d: %s: %s",
+                          range_text(range, text), range->attempt, hook, why);
+}
+
+/* ---------------------------------------------------------------------------------------------------- deliveries -- */
+
+static bool
+begin_range(pawl__worker *worker, pawl_range *range)
+{
+    const pawl_hooks *hooks = worker->crew->hooks;
+    pawl_error err = {0};
+    pawl_verdict verdict;
+
+    if (range->begun)
+        return true;
+    range->begun = true;
+    if (hooks->range_begin == NULL)
+        return true;
+    verdict = hooks->range_begin(hooks->user, range, &err);
+    if (verdict == PAWL_DONE)
+        return true;
+    refuse(worker, range, verdict, "range_begin", &err);
+    return false;
+}
+
+static void
+on_records(pawl__worker *worker, pawl_range *range, const pawl_delivery *delivery)
+{
+    const pawl_hooks *hooks = worker->crew->hooks;
+    pawl_error err;
+    pawl_verdict verdict = PAWL_DONE;
+
+    if (!begin_range(worker, range))
+        return;
+    range->records += (int64_t) delivery->count;
+    for (size_t i = 0; i < delivery->count; i++)
+        range->bytes += (int64_t) (delivery->records[i].key_size + delivery->records[i].value_size);
+    if (hooks->process == NULL)
+        return;
+    pawl_error_clear(&err);
+    verdict = hooks->process(hooks->user, range, delivery->records, delivery->count, &err);
+    if (verdict != PAWL_DONE)
+        refuse(worker, range, verdict, "process", &err);
+}
+
+static void
+on_end(pawl__worker *worker, pawl_range *range)
+{
+    const pawl_hooks *hooks = worker->crew->hooks;
+    pawl_error err = {0};
+    pawl_verdict verdict = PAWL_DONE;
+
+    if (range->begun && hooks->range_end != NULL)
+        verdict = hooks->range_end(hooks->user, range, &err);
+    if (verdict != PAWL_DONE)
+        refuse(worker, range, verdict, "range_end", &err);
+    else
+        end_range(worker, range, PAWL__RANGE_DONE);
+}
+
+static void
+on_failed(pawl__worker *worker, pawl_range *range, const pawl_error *err)
+{
+    if (err->status == PAWL_DATA_LOSS) {
+        pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s", err->message);
+        pawl__range_reset(range);
+        end_range(worker, range, PAWL__RANGE_LOST);
+    } else if ((err->flags & PAWL_ERROR_RETRIABLE) != 0 && range->attempt <= worker->crew->settings->max_retries) {
+        retry_later(worker, range, err->message);
+    } else {
+        pawl__worker_fail(worker, err->status, "%s", err->message);
+    }
+}
+
+static void
+take_delivery(pawl__worker *worker)
+{
+    pawl_delivery delivery;
+
+    source_of(worker)->next(worker->lane, next_retry_ms(worker), &delivery);
+    switch (delivery.kind) {
+    case PAWL_DELIVERY_NONE:
+        break;
+    case PAWL_DELIVERY_RECORDS:
+        on_records(worker, delivery.cookie, &delivery);
+        break;
+    case PAWL_DELIVERY_END:
+        on_end(worker, delivery.cookie);
+        break;
+    case PAWL_DELIVERY_FAILED:
+        on_failed(worker, delivery.cookie, &delivery.err);
+        break;
+    }
+}
+
+void
+pawl__worker_run(pawl__worker *worker)
+{
+    worker->open = 0;
+    g_ptr_array_set_size(worker->waiting, 0);
+    while (!is_given_up(worker)) {
+        open_ranges(worker);
+        if (worker->open == 0 && worker->waiting->len == 0)
+            break;
+        take_delivery(worker);
+    }
+    source_of(worker)->settle(worker->lane);
+}
