@@ -44,7 +44,10 @@ src_libpawl_core_la_SOURCES = \
 	src/core/offsets.c \
 	src/core/plan.c \
 	src/core/plan.h \
+	src/core/planning.c \
+	src/core/recover.c \
 	src/core/registry.c \
+	src/core/saving.c \
 	src/core/settings.c \
 	src/core/settings.h \
 	src/core/settings_check.c \
@@ -53,13 +56,28 @@ src_libpawl_core_la_SOURCES = \
 	src/core/settings_special.c \
 	src/core/settings_special.h \
 	src/core/source.h \
+	src/core/starts.c \
 	src/core/stop.c \
 	src/core/stop.h \
+	src/core/store.c \
 	src/core/store.h \
 	src/core/store_check.c \
+	src/core/store_read.c \
+	src/core/store_resolve.c \
 	src/core/store_run.c \
+	src/core/store_save.c \
+	src/core/store_write.c \
+	src/core/takeover.c \
 	src/core/worker.c \
-	src/core/worker.h
+	src/core/worker.h \
+	src/builtins.c \
+	src/source/kafka/ask.c \
+	src/source/kafka/client.c \
+	src/source/kafka/lane.c \
+	src/source/kafka/nudge.c \
+	src/source/kafka/source.c \
+	src/source/kafka/tap.c \
+	src/source/kafka/kafka.h
 
 lib_LTLIBRARIES += src/libpawl.la
 src_libpawl_la_SOURCES =

@@ -113,6 +113,9 @@ PAWL_API pawl_status pawl_store_open(const char *url, const pawl_store_options *
 /* Closes it, rolling back what is open. NULL is fine. */
 PAWL_API void pawl_store_close(pawl_store *store);
 
+/* The scheme of its URL, "sqlite" for instance; a static string. */
+PAWL_API const char *pawl_store_scheme(const pawl_store *store);
+
 /* PAWL_STORE_* */
 PAWL_API unsigned pawl_store_capabilities(const pawl_store *store);
 
