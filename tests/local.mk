@@ -10,11 +10,17 @@ CHECKS = \
 	tests/check-layers \
 	tests/check-manuals
 
+STATIC_CHECKS = \
+	tests/check-analyzer \
+	tests/check-cppcheck
+
 UNIT_TESTS = \
 	tests/unit/test_backoff \
+	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_log \
 	tests/unit/test_plan \
+	tests/unit/test_settings \
 	tests/unit/test_text \
 	tests/unit/test_url
 
@@ -29,6 +35,7 @@ TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
 	PAWL_SOURCE_DIR='$(abs_srcdir)'; export PAWL_SOURCE_DIR; \
 	PAWL_CC='$(CC)'; export PAWL_CC; \
+	PAWL_CFLAGS='$(GLIB_CFLAGS) $(RDKAFKA_CFLAGS) $(SQLITE_CFLAGS)'; export PAWL_CFLAGS; \
 	PAWL_CXX='$(CXX)'; export PAWL_CXX; \
 	PAWL_CLANG_FORMAT='$(CLANG_FORMAT)'; export PAWL_CLANG_FORMAT; \
 	ASAN_OPTIONS='detect_leaks=1:strict_string_checks=1:abort_on_error=1'; export ASAN_OPTIONS; \
@@ -42,6 +49,8 @@ LOG_COMPILER = $(top_srcdir)/tests/support/run-case
 TESTS += $(CHECKS)
 EXTRA_DIST += \
 	$(CHECKS) \
+	$(STATIC_CHECKS) \
+	tests/installed \
 	tests/support/run-case \
 	tests/support/tap.sh \
 	tests/support/tsan.supp
@@ -63,9 +72,19 @@ endif
 LDADD = tests/libpawl-testing.la src/libpawl-core.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
 SHARED_TEST_LIBS = src/libpawl.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
 
-PHONY += check-integration
-check-integration: all $(check_LTLIBRARIES) $(check_PROGRAMS)
+PHONY += build-tests check-integration check-programs check-static
+build-tests: all $(check_LTLIBRARIES) $(check_PROGRAMS)
+
+check-integration: build-tests
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(INTEGRATION_TESTS)'
+
+# Without the checks of the source, which need no second run with another sanitizer.
+check-programs: build-tests
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(UNIT_TESTS) $(CONFORMANCE_TESTS)'
+
+# These take longer, and are of use after a change only.
+check-static:
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(STATIC_CHECKS)'
 
 # The layout of all C. `make format` applies it, tests/check-format checks it.
 PHONY += format

@@ -140,6 +140,8 @@ shares(void **state)
         {"turn 1", {9, 9, 9}, {.per_batch = 2, .turn = 1}, {1, 0, 1}},
         {"turn 2", {9, 9, 9}, {.per_batch = 2, .turn = 2}, {0, 1, 1}},
         {"turns among those that lag", {9, 0, 9, 0, 9}, {.per_batch = 1, .turn = 1}, {0, 0, 1, 0, 0}},
+        {"a turn past 2^63", {9, 9, 9}, {.per_batch = 2, .turn = (UINT64_C(1) << 63) + 1}, {1, 1, 0}},
+        {"one for each that has one", {1, 1, 1}, {.per_batch = 3}, {1, 1, 1}},
         {"the rest takes turns", {9, 9, 9}, {.per_batch = 5, .turn = 0}, {2, 2, 1}},
         {"the rest takes turns, next", {9, 9, 9}, {.per_batch = 5, .turn = 1}, {2, 1, 2}},
         {"the limit of a partition", {5, 100, 3}, {.per_partition = 4}, {4, 4, 3}},
