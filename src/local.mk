@@ -31,6 +31,7 @@ src_libpawl_core_la_CPPFLAGS = $(LIBPAWL_CPPFLAGS)
 src_libpawl_core_la_CFLAGS = $(LIBPAWL_CFLAGS)
 src_libpawl_core_la_LIBADD = src/libpawl-util.la
 src_libpawl_core_la_SOURCES = \
+	src/builtins.c \
 	src/core/batch.c \
 	src/core/batch.h \
 	src/core/config.c \
@@ -70,14 +71,13 @@ src_libpawl_core_la_SOURCES = \
 	src/core/takeover.c \
 	src/core/worker.c \
 	src/core/worker.h \
-	src/builtins.c \
 	src/source/kafka/ask.c \
 	src/source/kafka/client.c \
+	src/source/kafka/kafka.h \
 	src/source/kafka/lane.c \
 	src/source/kafka/nudge.c \
 	src/source/kafka/source.c \
-	src/source/kafka/tap.c \
-	src/source/kafka/kafka.h
+	src/source/kafka/tap.c
 
 lib_LTLIBRARIES += src/libpawl.la
 src_libpawl_la_SOURCES =

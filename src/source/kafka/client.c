@@ -122,6 +122,9 @@ set_defaults(rd_kafka_conf_t *conf, pawl_error *err)
         {"reconnect.backoff.ms", "50"},
         {"reconnect.backoff.max.ms", "1000"},
         {"fetch.error.backoff.ms", "100"},
+        /* One fetch at a time is under way with a broker: one that waits for news of a partition that is at its end keeps
+         * all the others waiting. */
+        {"fetch.wait.max.ms", "20"},
         {"topic.metadata.propagation.max.ms", "1000"},
     };
 
