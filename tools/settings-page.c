@@ -1,0 +1,206 @@
+/*
+ * settings-page.c - prints the manual page pawl-settings(5), out of the table that parses the settings
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pawl/version.h>
+
+#include "core/settings.h"
+
+#define LINE_WIDTH 76
+
+static const char head[] = ".Dd November 29, 2026\n"
+                           ".Dt PAWL-SETTINGS 5\n"
+                           ".Os pawl " PAWL_VERSION "\n"
+                           ".Sh NAME\n"
+                           ".Nm pawl-settings\n"
+                           ".Nd settings of a pawl job\n"
+                           ".Sh DESCRIPTION\n"
+                           "A setting has a name and a text.\n"
+                           "Programs hand them to\n"
+                           ".Fn pawl_config_set ,\n"
+                           "one by one.\n"
+                           "A name that does not exist and a value that cannot be are refused there.\n"
+                           ".Pp\n"
+                           "Durations are written\n"
+                           ".Ql 250ms , 10s , 5m , 2h , 1d\n"
+                           "or\n"
+                           ".Ql PT10S ;\n"
+                           "a bare number is refused, except 0.\n"
+                           "Sizes are written\n"
+                           ".Ql 64MiB , 1GiB , 512KiB\n"
+                           "or\n"
+                           ".Ql 64MB ,\n"
+                           "and a bare number is bytes.\n"
+                           "Flags are\n"
+                           ".Cm true\n"
+                           "or\n"
+                           ".Cm false .\n"
+                           ".Sh SETTINGS\n"
+                           ".Bl -tag -width Ds\n";
+
+static const char tail[] = ".El\n"
+                           ".Sh OTHER NAMES\n"
+                           "Two kinds of names are not in the table:\n"
+                           ".Bl -tag -width Ds\n"
+                           ".It Cm kafka . Ns Ar NAME\n"
+                           "The property\n"
+                           ".Ar NAME\n"
+                           "of librdkafka, passed through:\n"
+                           ".Cm kafka.bootstrap.servers\n"
+                           "says where the brokers are.\n"
+                           "Properties that pawl sets itself are refused, with the setting to use instead:\n"
+                           ".Cm group.id , enable.auto.* , auto.offset.reset , isolation.level ,\n"
+                           ".Cm transactional.id , enable.partition.eof\n"
+                           "and\n"
+                           ".Cm queued.* .\n"
+                           ".Cm check.crcs\n"
+                           "is on unless it is switched off.\n"
+                           ".It Cm user . Ns Ar NAME\n"
+                           "Kept for the program, which gets it back from\n"
+                           ".Fn pawl_config_get .\n"
+                           ".El\n"
+                           ".Sh SEE ALSO\n"
+                           ".Xr pawl_job_run 3 ,\n"
+                           ".Xr pawl 7\n";
+
+/* Prints one word so that mandoc takes it for text. */
+static void
+print_word(const char *word, size_t size, bool at_start)
+{
+    if (at_start && (word[0] == '.' || word[0] == '\''))
+        fputs("\\&", stdout);
+    for (size_t i = 0; i < size; i++) {
+        if (word[i] == '\\')
+            fputs("\\e", stdout);
+        else
+            putchar(word[i]);
+    }
+}
+
+/* Prints sentences, each from a new line on, as mdoc wants them. */
+static void
+print_text(const char *text)
+{
+    size_t column = 0;
+
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
+        bool ends = size > 0 && text[size - 1] == '.' && (size < 3 || memcmp(text + size - 3, "...", 3) != 0);
+
+        if (column > 0 && column + 1 + size > LINE_WIDTH) {
+            putchar('\n');
+            column = 0;
+        } else if (column > 0) {
+            putchar(' ');
+            column++;
+        }
+        print_word(text, size, column == 0);
+        column += size;
+        text += size;
+        text += strspn(text, " ");
+        if (ends && *text != '\0') {
+            putchar('\n');
+            column = 0;
+        }
+    }
+    putchar('\n');
+}
+
+/* A number of milliseconds in the greatest unit that holds it exactly. */
+static const char *
+duration_text(int64_t ms, char *text, size_t size)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+    size_t i = 0;
+
+    if (ms == 0)
+        return "0";
+    while (ms % units[i].ms != 0)
+        i++;
+    snprintf(text, size, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
+    return text;
+}
+
+static const char *
+size_text(int64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t i = 0;
+
+    while (bytes != 0 && bytes % 1024 == 0 && i + 1 < sizeof(units) / sizeof(units[0])) {
+        bytes /= 1024;
+        i++;
+    }
+    snprintf(text, size, "%" PRId64 "%s", bytes, units[i]);
+    return text;
+}
+
+/* "A duration, 100ms to 1h.": what a value may be. */
+static void
+print_form(const pawl__setting *setting)
+{
+    char line[400], min[40], max[40];
+
+    switch (setting->kind) {
+    case PAWL__SETTING_INTEGER:
+        if (setting->max == INT64_MAX)
+            snprintf(line, sizeof(line), "A number, at least %" PRId64 ".", setting->min);
+        else
+            snprintf(line, sizeof(line), "A number, %" PRId64 " to %" PRId64 ".", setting->min, setting->max);
+        break;
+    case PAWL__SETTING_DURATION:
+        snprintf(line, sizeof(line), "A duration, %s to %s.", duration_text(setting->min, min, sizeof(min)),
+                 duration_text(setting->max, max, sizeof(max)));
+        break;
+    case PAWL__SETTING_SIZE:
+        snprintf(line, sizeof(line), "A size, %s to %s.", size_text(setting->min, min, sizeof(min)),
+                 size_text(setting->max, max, sizeof(max)));
+        break;
+    case PAWL__SETTING_FLAG:
+        snprintf(line, sizeof(line), "A flag.");
+        break;
+    case PAWL__SETTING_CHOICE:
+        line[0] = '\0';
+        for (const char *const *choice = setting->choices; *choice != NULL; choice++) {
+            size_t used = strlen(line);
+
+            snprintf(line + used, sizeof(line) - used, "%s%s", used == 0 ? "One of: " : ", ", *choice);
+        }
+        strncat(line, ".", sizeof(line) - strlen(line) - 1);
+        break;
+    default:
+        snprintf(line, sizeof(line), "Form: %s", setting->form);
+        break;
+    }
+    print_text(line);
+}
+
+static void
+print_setting(const pawl__setting *setting)
+{
+    printf(".It Cm %s\n", setting->name);
+    print_text(setting->summary);
+    fputs(".Pp\n", stdout);
+    print_form(setting);
+    if (setting->fallback != NULL)
+        printf(".br\nDefault:\n.Cm %s\n", setting->fallback);
+}
+
+int
+main(void)
+{
+    size_t count;
+    const pawl__setting *table = pawl__setting_table(&count);
+
+    fputs(head, stdout);
+    for (size_t i = 0; i < count; i++)
+        print_setting(&table[i]);
+    fputs(tail, stdout);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
