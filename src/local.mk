@@ -69,6 +69,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/store_save.c \
 	src/core/store_write.c \
 	src/core/takeover.c \
+	src/core/version.c \
 	src/core/worker.c \
 	src/core/worker.h \
 	src/source/kafka/ask.c \

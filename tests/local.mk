@@ -1,7 +1,8 @@
 # tests/local.mk - each test stands here once
 #
-# `make check` runs CHECKS, UNIT_TESTS and CONFORMANCE_TESTS. `make check-integration` runs INTEGRATION_TESTS, which need
-# a broker: PAWL_TEST_BROKERS. All of them talk TAP to Automake's driver, by way of tests/support/run-case.
+# `make check` runs them all, but that INTEGRATION_TESTS are skipped without a broker (PAWL_TEST_BROKERS), and
+# STATIC_CHECKS, which take long, without PAWL_TEST_STATIC=1. There is a target for each kind too. All of them talk TAP to
+# Automake's driver, by way of tests/support/run-case.
 
 CHECKS = \
 	tests/check-exports \
@@ -46,7 +47,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_LOG_DRIVER_FLAGS = --ignore-exit
 LOG_COMPILER = $(top_srcdir)/tests/support/run-case
 
-TESTS += $(CHECKS)
+TESTS += $(CHECKS) $(STATIC_CHECKS)
 EXTRA_DIST += \
 	$(CHECKS) \
 	$(STATIC_CHECKS) \
@@ -56,7 +57,7 @@ EXTRA_DIST += \
 	tests/support/tsan.supp
 
 if WITH_CMOCKA
-TESTS += $(UNIT_TESTS) $(CONFORMANCE_TESTS)
+TESTS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_PROGRAMS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_LTLIBRARIES += tests/libpawl-testing.la
 endif
@@ -84,7 +85,7 @@ check-programs: build-tests
 
 # These take longer, and are of use after a change only.
 check-static:
-	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(STATIC_CHECKS)'
+	$(AM_V_at)PAWL_TEST_STATIC=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(STATIC_CHECKS)'
 
 # The layout of all C. `make format` applies it, tests/check-format checks it.
 PHONY += format
