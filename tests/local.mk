@@ -20,6 +20,8 @@ UNIT_TESTS = \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_log \
+	tests/unit/test_offsets \
+	tests/unit/test_pattern \
 	tests/unit/test_plan \
 	tests/unit/test_settings \
 	tests/unit/test_text \

@@ -61,8 +61,7 @@ static const pawl__setting table[] = {
         .name = "topics_pattern",
         .kind = PAWL__SETTING_SPECIAL,
         .form = "a Perl-compatible regular expression",
-        .summary = "Reads every topic whose whole name matches, those made later too. Kafka's internal topics are left "
-                   "out.",
+        .summary = "Reads every topic whose whole name matches, those made later too, but for Kafka's internal ones.",
         .parse = pawl__settings_parse_topics_pattern,
     },
     {
@@ -88,8 +87,7 @@ static const pawl__setting table[] = {
         .name = "store",
         .kind = PAWL__SETTING_SPECIAL,
         .form = "a URL",
-        .summary = "The store of the offsets, sqlite:offsets.db for instance. Required. `pawl stores` lists the kinds "
-                   "that there are.",
+        .summary = "The store of the offsets, sqlite:offsets.db for instance. Required.",
         .parse = pawl__settings_parse_store,
     },
     {

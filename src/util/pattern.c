@@ -37,8 +37,18 @@ pawl__pattern_new(const char *text, GRegex **ret_pattern, pawl_error *err)
     return PAWL_OK;
 }
 
+/* As exclude.internal.topics of Kafka's own consumers has it: without this ".*" reads what it makes itself. */
+static bool
+is_internal(const char *topic)
+{
+    static const char *const internal[] = {"__consumer_offsets", "__transaction_state", "__share_group_state",
+                                           "__cluster_metadata", NULL};
+
+    return g_strv_contains(internal, topic);
+}
+
 bool
 pawl__pattern_matches(const GRegex *pattern, const char *topic)
 {
-    return g_regex_match(pattern, topic, 0, NULL);
+    return !is_internal(topic) && g_regex_match(pattern, topic, 0, NULL);
 }

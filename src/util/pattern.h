@@ -16,7 +16,7 @@
  */
 pawl_status pawl__pattern_new(const char *text, GRegex **ret_pattern, pawl_error *err);
 
-/* Whether the pattern takes this topic. Any thread. */
+/* Whether the pattern takes this topic. Kafka's internal topics are never taken: who wants them lists them. Any thread. */
 bool pawl__pattern_matches(const GRegex *pattern, const char *topic);
 
 #endif
