@@ -56,6 +56,10 @@ pawl__sqlite_fail(pawl__sqlite_store *store, int rc, pawl_error *err)
                               "%s is damaged (%s): restore it, or see what 'PRAGMA integrity_check' says", store->path,
                               sqlite3_errmsg(store->db));
     case SQLITE_READONLY:
+        if (rc == SQLITE_READONLY_DIRECTORY || rc == SQLITE_READONLY_CANTINIT)
+            return pawl_error_set(err, PAWL_FAILED, 0, rc,
+                                  "the folder of %s is read-only, and SQLite has to make files beside it, even to read",
+                                  store->path);
         return pawl_error_set(err, PAWL_FAILED, 0, rc, "%s is read-only: nothing was written", store->path);
     case SQLITE_FULL:
         return pawl_error_set(err, PAWL_FAILED, 0, rc, "%s: the disk is full: nothing was written", store->path);

@@ -3,7 +3,10 @@
  */
 #include "backends/sqlite/sqlite_store.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glib.h>
 
@@ -28,14 +31,15 @@ static pawl_status
 read_options(pawl__sqlite_store *store, const pawl_store_setup *setup, bool *ret_create, pawl_error *err)
 {
     const char *durability = setup->option(setup, "durability");
-    pawl_status status = pawl__text_flag(setup->option(setup, "create"), ret_create, err);
 
-    if (status != PAWL_OK)
-        return pawl_error_prefix(err, "%s: option 'create'", setup->url), status;
-    status = pawl__text_duration(setup->option(setup, "busy_timeout"), &store->busy_timeout_ms, err);
-    if (status != PAWL_OK)
-        return pawl_error_prefix(err, "%s: option 'busy_timeout'", setup->url), status;
-
+    if (pawl__text_flag(setup->option(setup, "create"), ret_create, err) != PAWL_OK) {
+        pawl_error_prefix(err, "%s: option 'create'", setup->url);
+        return PAWL_INVALID;
+    }
+    if (pawl__text_duration(setup->option(setup, "busy_timeout"), &store->busy_timeout_ms, err) != PAWL_OK) {
+        pawl_error_prefix(err, "%s: option 'busy_timeout'", setup->url);
+        return PAWL_INVALID;
+    }
     store->normal_durability = strcmp(durability, "normal") == 0;
     if (!store->normal_durability && strcmp(durability, "full") != 0)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s: option 'durability' is full or normal, not '%s'",
@@ -72,18 +76,22 @@ on_busy(void *user, int count)
     return pawl__sqlite_wait_for_lock(user, count);
 }
 
+/* SQLite says "unable to open" to all of it, and its errno is that of a second try, for reading. */
 static pawl_status
 cannot_open(pawl__sqlite_store *store, int rc, bool create, pawl_error *err)
 {
     char *folder = g_path_get_dirname(store->path);
-    bool has_folder = g_file_test(folder, G_FILE_TEST_IS_DIR);
+    bool exists = g_file_test(store->path, G_FILE_TEST_EXISTS);
     pawl_status status;
 
-    if (!has_folder)
+    if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
         status =
             pawl_error_set(err, PAWL_INVALID, 0, rc, "%s cannot be made: there is no folder %s", store->path, folder);
-    else if (!create && !g_file_test(store->path, G_FILE_TEST_EXISTS))
+    else if (!create && !exists)
         status = pawl_error_set(err, PAWL_INVALID, 0, rc, "there is no file %s, and create=no", store->path);
+    else if (!exists && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+        status = pawl_error_set(err, PAWL_FAILED, 0, rc, "%s cannot be made: its folder cannot be written: %s",
+                                store->path, strerror(errno));
     else
         status = pawl__sqlite_fail(store, rc, err);
     g_free(folder);

@@ -7,11 +7,14 @@
 
 #include "util/clock.h"
 
-#define LONGEST_PAUSE_MS 16
+/* Most transactions take a millisecond or two; one that holds a program's results may take long. */
+#define SHORT_PAUSE_MS 2
+#define SHORT_PAUSES   250
+#define LONG_PAUSE_MS  20
 
 /*
- * SQLite tells nobody when a lock becomes free, so this has to look again and again: soon at first, since most
- * transactions take a millisecond or two. The wait in between ends when the store is cancelled.
+ * SQLite tells nobody when a lock becomes free, so this has to look again and again. The wait in between ends when the
+ * store is cancelled.
  */
 bool
 pawl__sqlite_wait_for_lock(pawl__sqlite_store *store, int attempt)
@@ -25,7 +28,7 @@ pawl__sqlite_wait_for_lock(pawl__sqlite_store *store, int attempt)
     if (now_ms >= give_up_ms)
         return false;
 
-    now_ms += MIN(attempt < 4 ? 1 << attempt : LONGEST_PAUSE_MS, give_up_ms - now_ms);
+    now_ms += MIN(attempt < SHORT_PAUSES ? SHORT_PAUSE_MS : LONG_PAUSE_MS, give_up_ms - now_ms);
     pawl__wait_lock(&store->wait);
     while (!store->cancelled && pawl__wait_until(&store->wait, now_ms))
         ;
