@@ -20,9 +20,10 @@ typedef struct pawl__holding {
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last asked */
 
-    int64_t unanswered_since_ms; /* since when the brokers do not tell its bounds; 0: they do */
-    bool fetch_lost;             /* the last fetch was out of range: the source has to be told anew where to read */
-    int out_of_range;            /* times in a row that a fetch was out of range though the bounds say otherwise */
+    int64_t unanswered_since_ms;    /* since when the brokers do not tell its bounds; 0: they do */
+    int64_t pending_above_since_ms; /* since when the log ends below `pending`; 0: it does not */
+    bool fetch_lost;                /* the last fetch was out of range: the source has to be told anew where to read */
+    int out_of_range;               /* times in a row that a fetch was out of range though the bounds say otherwise */
 } pawl__holding;
 
 typedef struct pawl__holdings pawl__holdings;

@@ -67,6 +67,10 @@ pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks, co
 pawl_status
 pawl_job_new(const pawl_config *config, const pawl_hooks *hooks, pawl_job **ret_job, pawl_error *err)
 {
+    pawl_status status = pawl_config_check(config, err);
+
+    if (status != PAWL_OK)
+        return status;
     return pawl__job_new_with_source(config, hooks, pawl__default_source, ret_job, err);
 }
 

@@ -74,18 +74,24 @@ ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
     return status;
 }
 
-/* available-now: what is there at the first look is all that will be read. */
-static void
+/* available-now: what is there at the first look is all that will be read. False: some of it is not known yet. */
+static bool
 pin_ends(pawl_job *job)
 {
+    size_t count = pawl__holdings_count(job->holdings);
+
     if (job->pinned || job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW)
-        return;
-    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (pawl__holdings_at(job->holdings, i)->unanswered_since_ms != 0)
+            return false;
+    for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
         holding->pin = pawl_position_at(holding->high);
     }
     job->pinned = true;
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- cutting -- */
@@ -414,11 +420,41 @@ reopen_lost(pawl_job *job, pawl_error *err)
     return status;
 }
 
-/* True when everything that was pinned has been read. */
-static bool
-is_drained(pawl_job *job, size_t ranges)
+/*
+ * A range that was written down before a crash ends above the end of the log, as the log is now: what was there may become
+ * visible again (an open transaction, a leader that catches up). Waits for it, but not for ever.
+ */
+static pawl_status
+await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
 {
-    return job->pinned && ranges == 0;
+    for (size_t i = 0; i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (lines[i].ret_finding != PAWL__PLAN_PENDING_ABOVE)
+            holding->pending_above_since_ms = 0;
+        else if (has_stalled(job, &holding->pending_above_since_ms))
+            return pawl_error_set(
+                err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
+                "%s [%" PRId32 "] at offset %" PRId64 ": the range up to %" PRId64 " that was planned "
+                "before has to be read first, and the log ends at %" PRId64 " for stall_timeout = %" PRId64 " ms",
+                holding->partition.topic, holding->partition.number, lines[i].position, lines[i].pending.offset,
+                lines[i].high, job->settings.stall_timeout_ms);
+    }
+    return PAWL_OK;
+}
+
+/* True when everything that was pinned has been read, or is gone. */
+static bool
+is_drained(pawl_job *job)
+{
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (holding->pin.known && (holding->unanswered_since_ms != 0 || holding->pending_above_since_ms != 0 ||
+                                   holding->position < MIN(holding->pin.offset, holding->high)))
+            return false;
+    }
+    return job->pinned;
 }
 
 static pawl_status
@@ -429,7 +465,6 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
     pawl__plan_limits limits = limits_now(job);
     pawl_status status = PAWL_OK;
 
-    pin_ends(job);
     describe(job, lines, count);
     ranges = pawl__plan(lines, count, &limits);
     if (has_loss(lines, count)) {
@@ -441,9 +476,11 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
     }
     if (status == PAWL_OK)
         status = reopen_lost(job, err);
+    if (status == PAWL_OK)
+        status = await_pending(job, lines, count, err);
     if (status == PAWL_OK) {
         count_plan(job, lines, count, started_ms);
-        *ret_finished = is_drained(job, ranges);
+        *ret_finished = is_drained(job);
     }
     if (status == PAWL_OK && ranges > 0) {
         pawl_batch *batch = make_batch(job, lines, ranges);
@@ -467,7 +504,7 @@ pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_e
 
     *ret_batch = NULL;
     *ret_finished = false;
-    if (status != PAWL_OK || !known)
+    if (status != PAWL_OK || !known || !pin_ends(job))
         return status;
     return plan_known(job, ret_batch, ret_finished, started_ms, err);
 }
