@@ -32,9 +32,10 @@ struct pawl_source_lane {
 
     rd_kafka_message_t *messages[ARRAY_SIZE]; /* received, from `next` on not looked at yet */
     size_t next, count;
-    rd_kafka_message_t *lent[ARRAY_SIZE]; /* in the last delivery */
+    rd_kafka_message_t *kept[ARRAY_SIZE]; /* taken from a tap to be lent */
+    rd_kafka_message_t **lent;            /* in the last delivery: a part of one of these arrays */
     size_t lent_count;
-    pawl_record records[ARRAY_SIZE];
+    pawl_record records[ARRAY_SIZE]; /* of the messages lent */
 
     GPtrArray *open;       /* taps with a range open here */
     pawl_source_tap *last; /* the tap of the last run, and of which message that was */
@@ -47,6 +48,41 @@ struct pawl_source_lane {
     bool was_full;         /* the queue was over its limit: the broker thread may sleep */
 };
 
+/* ------------------------------------------------------------------------------------------------------- records -- */
+
+static bool
+record_header(const pawl_record *record, size_t index, pawl_header *ret_header)
+{
+    rd_kafka_headers_t *headers;
+
+    if (rd_kafka_message_headers(record->_native, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    return rd_kafka_header_get_all(headers, index, &ret_header->name, &ret_header->value, &ret_header->value_size) ==
+           RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static const struct pawl_record_ops record_ops = {.header = record_header};
+
+/* All but `_ops`, which never changes. */
+static void
+fill_record(pawl_record *record, const rd_kafka_message_t *message)
+{
+    rd_kafka_timestamp_type_t type;
+
+    record->key = message->key;
+    record->key_size = message->key_len;
+    record->value = message->payload;
+    record->value_size = message->len;
+    record->offset = message->offset;
+    record->timestamp_ms = rd_kafka_message_timestamp(message, &type);
+    record->timestamp_type = (pawl_timestamp_type) type; /* the same numbers, from KIP-32 */
+    record->_native = message;
+}
+
+G_STATIC_ASSERT((int) PAWL_TIMESTAMP_NONE == (int) RD_KAFKA_TIMESTAMP_NOT_AVAILABLE);
+G_STATIC_ASSERT((int) PAWL_TIMESTAMP_CREATE_TIME == (int) RD_KAFKA_TIMESTAMP_CREATE_TIME);
+G_STATIC_ASSERT((int) PAWL_TIMESTAMP_LOG_APPEND_TIME == (int) RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME);
+
 /* ---------------------------------------------------------------------------------------------------- life cycle -- */
 
 pawl_source_lane *
@@ -57,6 +93,8 @@ pawl__kafka_lane_new(kafka_source *source)
     lane->source = source;
     lane->open = g_ptr_array_new();
     lane->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    for (size_t i = 0; i < ARRAY_SIZE; i++)
+        lane->records[i]._ops = &record_ops;
     return lane;
 }
 
@@ -207,49 +245,15 @@ note_reached(pawl_source_tap *tap, const rd_kafka_message_t *message)
     return true;
 }
 
-static bool
-record_header(const pawl_record *record, size_t index, pawl_header *ret_header)
-{
-    rd_kafka_headers_t *headers;
-
-    if (rd_kafka_message_headers(record->_native, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return false;
-    return rd_kafka_header_get_all(headers, index, &ret_header->name, &ret_header->value, &ret_header->value_size) ==
-           RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
-static const struct pawl_record_ops record_ops = {.header = record_header};
-
+/* Lends these messages out as the records of the range that is open on a tap. */
 static void
-fill_record(pawl_record *record, const rd_kafka_message_t *message)
+lend(pawl_source_lane *lane, pawl_source_tap *tap, rd_kafka_message_t **messages, size_t count,
+     pawl_delivery *ret_delivery)
 {
-    rd_kafka_timestamp_type_t type;
-
-    record->key = message->key;
-    record->key_size = message->key_len;
-    record->value = message->payload;
-    record->value_size = message->len;
-    record->offset = message->offset;
-    record->timestamp_ms = rd_kafka_message_timestamp(message, &type);
-    record->timestamp_type = (pawl_timestamp_type) type; /* the same numbers, from KIP-32 */
-    record->_ops = &record_ops;
-    record->_native = message;
-}
-
-G_STATIC_ASSERT((int) PAWL_TIMESTAMP_NONE == (int) RD_KAFKA_TIMESTAMP_NOT_AVAILABLE);
-G_STATIC_ASSERT((int) PAWL_TIMESTAMP_CREATE_TIME == (int) RD_KAFKA_TIMESTAMP_CREATE_TIME);
-G_STATIC_ASSERT((int) PAWL_TIMESTAMP_LOG_APPEND_TIME == (int) RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME);
-
-static void
-lend(pawl_source_lane *lane, rd_kafka_message_t *message)
-{
-    fill_record(&lane->records[lane->lent_count], message);
-    lane->lent[lane->lent_count++] = message;
-}
-
-static void
-deliver_lent(pawl_source_lane *lane, pawl_source_tap *tap, pawl_delivery *ret_delivery)
-{
+    for (size_t i = 0; i < count; i++)
+        fill_record(&lane->records[i], messages[i]);
+    lane->lent = messages;
+    lane->lent_count = count;
     ret_delivery->kind = PAWL_DELIVERY_RECORDS;
     ret_delivery->cookie = tap->cookie;
     ret_delivery->records = lane->records;
@@ -321,23 +325,23 @@ put_aside(pawl_source_lane *lane, pawl_source_tap *tap, rd_kafka_message_t *mess
     return failed;
 }
 
-/* Lends the messages at the front of the array that belong to the same open range. */
-static void
-lend_run(pawl_source_lane *lane, pawl_source_tap *tap)
+/* The length of the run at the front of the array: messages that belong to the same open range. */
+static size_t
+measure_run(pawl_source_lane *lane, pawl_source_tap *tap)
 {
     int64_t until = tap->until, reached = tap->reached;
+    size_t end;
 
-    while (lane->next < lane->count) {
-        rd_kafka_message_t *message = lane->messages[lane->next];
+    for (end = lane->next; end < lane->count; end++) {
+        rd_kafka_message_t *message = lane->messages[end];
 
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR || message->offset >= until || message->offset < reached ||
             message->partition != lane->last_partition || message->rkt != lane->last_topic)
             break;
         reached = message->offset + 1;
-        lend(lane, message);
-        lane->next++;
     }
     tap->reached = reached;
+    return end - lane->next;
 }
 
 /* Makes a delivery out of the front of the array. False: what was there was put aside. */
@@ -345,14 +349,16 @@ static bool
 cut_run(pawl_source_lane *lane, pawl_delivery *ret_delivery)
 {
     pawl_source_tap *tap = tap_of(lane, lane->messages[lane->next]);
+    size_t length = 0;
 
     /* What was kept of a tap comes before what its queue brings. */
     if (tap != NULL && tap->lane == lane && pawl__kafka_tap_peek(tap) == NULL)
-        lend_run(lane, tap);
-    if (lane->lent_count == 0)
+        length = measure_run(lane, tap);
+    if (length == 0)
         return put_aside(lane, tap, lane->messages[lane->next++], ret_delivery);
     tap->progress_ms = lane->idle_since_ms;
-    deliver_lent(lane, tap, ret_delivery);
+    lend(lane, tap, &lane->messages[lane->next], length, ret_delivery);
+    lane->next += length;
     return true;
 }
 
@@ -361,16 +367,16 @@ static bool
 lend_kept(pawl_source_lane *lane, pawl_source_tap *tap, pawl_delivery *ret_delivery)
 {
     rd_kafka_message_t *message;
+    size_t count = 0;
 
-    while (lane->lent_count < ARRAY_SIZE && (message = pawl__kafka_tap_peek(tap)) != NULL &&
-           message->offset < tap->until) {
+    while (count < ARRAY_SIZE && (message = pawl__kafka_tap_peek(tap)) != NULL && message->offset < tap->until) {
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
             break;
         pawl__kafka_tap_take(tap);
-        lend(lane, message);
+        lane->kept[count++] = message;
     }
-    if (lane->lent_count > 0) {
-        deliver_lent(lane, tap, ret_delivery);
+    if (count > 0) {
+        lend(lane, tap, lane->kept, count, ret_delivery);
         return true;
     }
     if (message == NULL || message->offset >= tap->until)
