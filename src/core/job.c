@@ -138,21 +138,29 @@ leave(void *user)
 
 /* ------------------------------------------------------------------------------------------------------- triggers -- */
 
-/* When the next batch may begin. An overrun begins at once, and ticks that were missed do not add up. */
+/* When to look for work next. An overrun looks at once, and ticks that were missed do not add up. */
 static int64_t
-next_tick_ms(const pawl_job *job)
+next_look_ms(const pawl_job *job)
 {
-    if (job->settings.trigger != PAWL__TRIGGER_INTERVAL || job->batch_started_ms == 0)
-        return 0;
-    return job->batch_started_ms + job->settings.trigger_interval_ms;
+    if (job->settings.trigger == PAWL__TRIGGER_INTERVAL && job->looked_ms != 0)
+        return job->looked_ms + job->settings.trigger_interval_ms;
+    return 0;
 }
 
-/* Waits while there is nothing to do, renewing what has to be renewed. False: the job is to end. */
-static bool
-idle(pawl_job *job, int64_t *pause_ms)
+/* Waits until it is time to look for work, renewing meanwhile what has to be renewed. */
+static pawl_status
+await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
 {
-    *pause_ms = CLAMP(*pause_ms * 2, IDLE_MIN_MS, IDLE_MAX_MS);
-    return pawl__job_wait(job, pawl__clock_ms() + *pause_ms);
+    pawl_status status = PAWL_OK;
+
+    do {
+        int64_t refresh_ms = job->saved_ms + job->settings.refresh_interval_ms;
+
+        *ret_ending = !pawl__job_wait(job, MIN(look_ms, refresh_ms));
+        if (!*ret_ending)
+            status = pawl__job_refresh(job, err);
+    } while (status == PAWL_OK && !*ret_ending && pawl__clock_ms() < look_ms);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the loop -- */
@@ -192,32 +200,42 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     return status;
 }
 
+/* Looks for work once, and does it. */
+static pawl_status
+look(pawl_job *job, bool *ret_worked, bool *ret_finished, pawl_error *err)
+{
+    pawl_batch *batch = NULL;
+    int64_t now = pawl__clock_ms();
+    pawl_status status = pawl__job_discover(job, err);
+
+    if (status == PAWL_OK)
+        status = pawl__job_plan(job, &batch, ret_finished, err);
+    if (status == PAWL_OK && job->unanswered_since_ms == 0)
+        job->looked_ms = now;
+    if (status == PAWL_OK && batch != NULL) {
+        status = run_batch(job, batch, err);
+        job->batch_ended_ms = pawl__clock_ms();
+    }
+    *ret_worked = batch != NULL;
+    if (job->settings.trigger == PAWL__TRIGGER_ONCE && job->unanswered_since_ms == 0)
+        *ret_finished = true;
+    pawl__batch_free(batch);
+    return status;
+}
+
 static pawl_status
 run_batches(pawl_job *job, pawl_error *err)
 {
-    bool finished = false;
-    int64_t pause_ms = 0;
-    pawl_status status = PAWL_OK;
+    bool finished = false, ending = false, worked;
+    int64_t look_ms = 0, pause_ms = 0;
+    pawl_status status = await_look(job, look_ms, &ending, err);
 
-    while (status == PAWL_OK && !finished && pawl__job_wait(job, next_tick_ms(job))) {
-        pawl_batch *batch = NULL;
-        int64_t now = pawl__clock_ms();
-
-        status = pawl__job_discover(job, err);
-        if (status == PAWL_OK)
-            status = pawl__job_plan(job, &batch, &finished, err);
-        if (status == PAWL_OK && batch != NULL) {
-            job->batch_started_ms = now;
-            pause_ms = 0;
-            status = run_batch(job, batch, err);
-            job->batch_ended_ms = pawl__clock_ms();
-        } else if (status == PAWL_OK && !finished) {
-            status = pawl__job_refresh(job, err);
-            if (status == PAWL_OK && !idle(job, &pause_ms))
-                finished = true;
-        }
-        finished = finished || job->settings.trigger == PAWL__TRIGGER_ONCE;
-        pawl__batch_free(batch);
+    while (status == PAWL_OK && !finished && !ending) {
+        status = look(job, &worked, &finished, err);
+        pause_ms = worked ? 0 : CLAMP(pause_ms * 2, IDLE_MIN_MS, IDLE_MAX_MS);
+        look_ms = MAX(next_look_ms(job), pawl__clock_ms() + pause_ms);
+        if (status == PAWL_OK && !finished)
+            status = await_look(job, look_ms, &ending, err);
     }
     return status;
 }

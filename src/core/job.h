@@ -37,7 +37,7 @@ struct pawl_job {
     int64_t discovery_due_ms; /* when to look for new partitions */
 
     int64_t batch_number;        /* of the last batch */
-    int64_t batch_started_ms;    /* when the last batch began: triggers count from there */
+    int64_t looked_ms;           /* when the brokers last told what there is: triggers count from there */
     int64_t batch_ended_ms;      /* max_trigger_delay counts from there */
     int64_t saved_ms;            /* the last save of any kind: refresh.interval counts from there */
     int64_t unanswered_since_ms; /* since when the brokers do not answer at all; 0: they do */

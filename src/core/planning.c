@@ -205,6 +205,7 @@ hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
 
     job->source.api->unhold(job->source.self, &holding->tap, 1);
     holding->tap = NULL;
+    holding->fetch_lost = false;
     status = job->source.api->hold(job->source.self, &line, 1, err);
     holding->tap = line.ret_tap;
     return status;
@@ -408,7 +409,6 @@ reopen_lost(pawl_job *job, pawl_error *err)
 
         if (!holding->fetch_lost)
             continue;
-        holding->fetch_lost = false;
         if (++holding->out_of_range > OUT_OF_RANGE_LIMIT)
             return pawl_error_set(
                 err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,

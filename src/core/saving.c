@@ -291,6 +291,7 @@ pawl__job_refresh(pawl_job *job, pawl_error *err)
     }
     if (known > 0)
         status = pawl__job_save_positions(job, holdings, positions, known, err);
+    job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */
     g_free(holdings);
     g_free(positions);
     return status;
