@@ -80,6 +80,14 @@ src_libpawl_core_la_SOURCES = \
 	src/source/kafka/source.c \
 	src/source/kafka/tap.c
 
+# A cluster in memory: only tests link it.
+SOURCE_MEMORY_SOURCES = \
+	src/source/memory/cluster.c \
+	src/source/memory/cluster.h \
+	src/source/memory/lane.c \
+	src/source/memory/memory.h \
+	src/source/memory/source.c
+
 lib_LTLIBRARIES += src/libpawl.la
 src_libpawl_la_SOURCES =
 src_libpawl_la_LIBADD = src/libpawl-core.la $(LIBPAWL_LIBS)

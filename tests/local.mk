@@ -23,7 +23,9 @@ UNIT_TESTS = \
 	tests/unit/test_offsets \
 	tests/unit/test_pattern \
 	tests/unit/test_plan \
+	tests/unit/test_registry \
 	tests/unit/test_settings \
+	tests/unit/test_store \
 	tests/unit/test_text \
 	tests/unit/test_url
 
@@ -32,7 +34,7 @@ CONFORMANCE_TESTS =
 INTEGRATION_TESTS =
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
-TESTING_SOURCES = $(STORE_MEMORY_SOURCES)
+TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES)
 
 TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
