@@ -37,7 +37,8 @@ class Sweep:
     has left, and the next round starts from nothing. `after(round)` is called after each kill.
     """
 
-    def __init__(self, command, finished, log, after=lambda round: None):
+    def __init__(self, record_property, command, finished, log, after=lambda round: None):
+        self.record_property = record_property
         self.command = command
         self.finished = finished
         self.after = after
@@ -53,11 +54,16 @@ class Sweep:
             while not self.kill_once(rng, cell, point):
                 pass
         self.finish()
-        print(f"\nseed {seed}: {sum(self.kills.values())} runs killed, in {self.round - 1} rounds")
+        self.tell()
+        assert self.kills == collections.Counter(wanted)
+
+    def tell(self):
+        """Counts go into the report of the test run."""
+        print(f"\n{sum(self.kills.values())} runs killed, in {self.round - 1} rounds")
         for cell in CELLS:
             points = ", ".join(f"{name} {self.points[name]}" for name in CELLS[cell] if name)
-            print(f"  {self.kills[cell]:3} {cell}" + (f" ({points})" if points else ""))
-        assert self.kills == collections.Counter(wanted)
+            print(f"  {self.kills[cell]:3} {cell} ({points or 'times at random'})")
+            self.record_property(f"killed {cell}", self.kills[cell])
 
     def kill_once(self, rng, cell, point):
         """One run that shall be killed. False when it ended before it came to the point."""

@@ -153,7 +153,8 @@ def sweep_rows(all_rows, full):
     return all_rows[:100000 if full else 10000]
 
 
-def test_killed_with_a_transaction(program, brokers, topics, all_rows, tmp_path, full, seed):
+def test_killed_with_a_transaction(program, brokers, topics, all_rows, tmp_path, full, seed,
+                                  record_property):
     """Results and offsets in one transaction: after any number of kills the totals are exact."""
     rows = sweep_rows(all_rows, full)
     topic = topics(len(rows))
@@ -166,8 +167,9 @@ def test_killed_with_a_transaction(program, brokers, topics, all_rows, tmp_path,
         return [program("tests/support/flights_killed"), brokers, f"killing+sqlite:{db(round)}", f"topics={topic}",
                 "max_offsets_per_batch=500", "parallelism=2"]
 
-    killing.Sweep(command, lambda round: flights.assert_same(db(round), wanted), tmp_path / "log").run(
-        sweep_size(full), seed)
+    sweep = killing.Sweep(record_property, command, lambda round: flights.assert_same(db(round), wanted),
+                          tmp_path / "log")
+    sweep.run(sweep_size(full), seed)
 
 
 class Recording:
@@ -240,7 +242,8 @@ def stored_offsets(path):
         db.close()
 
 
-def test_killed_with_a_recording_sink(program, brokers, topics, all_rows, tmp_path, full, seed):
+def test_killed_with_a_recording_sink(program, brokers, topics, all_rows, tmp_path, full, seed,
+                                      record_property):
     """Without a transaction: nothing is missed, and what comes twice was in the last batch, which was not saved."""
     rows = sweep_rows(all_rows, full)
     topic = topics(len(rows))
@@ -258,6 +261,7 @@ def test_killed_with_a_recording_sink(program, brokers, topics, all_rows, tmp_pa
         return [program("tests/support/recording"), brokers, f"killing+sqlite:{files.db}", str(files.file),
                 f"topics={topic}", "group=recording", "trigger=available-now", "max_offsets_per_batch=500"]
 
-    killing.Sweep(command, lambda round: recording(round).check_end(len(rows)), tmp_path / "log",
-                  lambda round: recording(round).check_run()).run(sweep_size(full), seed)
-    print(f"  {sum(r.doubles for r in rounds.values())} records came more than once")
+    sweep = killing.Sweep(record_property, command, lambda round: recording(round).check_end(len(rows)),
+                          tmp_path / "log", lambda round: recording(round).check_run())
+    sweep.run(sweep_size(full), seed)
+    record_property("records that came more than once", sum(r.doubles for r in rounds.values()))
