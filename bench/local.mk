@@ -28,7 +28,8 @@ bench_pawl_loop_system_SOURCES = $(bench_pawl_loop_SOURCES)
 bench_pawl_loop_system_LDADD = $(bench_pawl_loop_LDADD)
 
 PHONY += bench
-bench: all $(BENCHMARKS)
+bench: all
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(BENCHMARKS)
 	$(srcdir)/bench/run $(abs_builddir)
 
 EXTRA_DIST += bench/run

@@ -29,7 +29,10 @@ UNIT_TESTS = \
 	tests/unit/test_text \
 	tests/unit/test_url
 
-CONFORMANCE_TESTS =
+CONFORMANCE_TESTS = tests/conformance/test_store_memory
+if WITH_SQLITE
+CONFORMANCE_TESTS += tests/conformance/test_store_sqlite
+endif
 
 INTEGRATION_TESTS =
 
@@ -63,8 +66,27 @@ EXTRA_DIST += \
 if WITH_CMOCKA
 TESTS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_PROGRAMS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
-check_LTLIBRARIES += tests/libpawl-testing.la
+check_LTLIBRARIES += tests/libpawl-testing.la tests/libpawl-conformance.la
 endif
+
+# The suite that every store's test runs.
+tests_libpawl_conformance_la_SOURCES = \
+	tests/conformance/arguments.c \
+	tests/conformance/conformance.h \
+	tests/conformance/killing.c \
+	tests/conformance/names.c \
+	tests/conformance/owning.c \
+	tests/conformance/planning.c \
+	tests/conformance/racing.c \
+	tests/conformance/saving.c \
+	tests/conformance/spoiling.c \
+	tests/conformance/suite.c \
+	tests/conformance/suite.h \
+	tests/conformance/transactions.c \
+	tests/conformance/waiting.c
+CONFORMANCE_LIBS = tests/libpawl-conformance.la $(LDADD)
+tests_conformance_test_store_memory_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_sqlite_LDADD = $(CONFORMANCE_LIBS)
 
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
 tests_libpawl_testing_la_LIBADD =
@@ -78,7 +100,8 @@ LDADD = tests/libpawl-testing.la src/libpawl-core.la $(CMOCKA_LIBS) $(SQLITE_LIB
 SHARED_TEST_LIBS = src/libpawl.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
 
 PHONY += build-tests check-integration check-programs check-static
-build-tests: all $(check_LTLIBRARIES) $(check_PROGRAMS)
+build-tests: all
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(check_LTLIBRARIES) $(check_PROGRAMS)
 
 check-integration: build-tests
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(INTEGRATION_TESTS)'
