@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	tests/integration/conftest.py \
 	tests/integration/flights.py \
 	tests/integration/killing.py \
+	tests/integration/pytest.ini \
 	tests/integration/test_flights.py \
 	tests/mutants/absent-is-zero.patch \
 	tests/mutants/expected-ignored.patch \
