@@ -4,7 +4,8 @@
  * "memory:NAME" opens the space of that name. A space is made when it is first opened and stays until the process ends,
  * as a server's data outlives its clients; all handles of a name see the same data, under one lock for everything.
  *
- * All or nothing comes from two passes: the first looks at every line and may refuse, the second writes and cannot fail.
+ * All or nothing comes from two passes: the first looks at every line and may refuse, the second writes and cannot
+ * fail.
  */
 #include "backends/memory/memory.h"
 
@@ -37,7 +38,7 @@ typedef struct memory_store {
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *memory_spaces; /* name to GHashTable of groups */
 
-/* -------------------------------------------------------------------------------------------------- spaces and rows -- */
+/* ----------------------------------------------------------------------------------------------- spaces and rows -- */
 
 static guint
 partition_hash(gconstpointer key)
@@ -119,7 +120,7 @@ read_entry(const memory_store *store, const char *group, pawl_partition partitio
     ret_entry->partition = partition;
 }
 
-/* -------------------------------------------------------------------------------------------------- opening, looking -- */
+/* ---------------------------------------------------------------------------------------------- opening, looking -- */
 
 static pawl_status
 memory_open(void *self, const pawl_store_setup *setup, pawl_error *err)
@@ -212,7 +213,7 @@ memory_list(void *self, const pawl_store_call *call, pawl_list_fn fn, void *user
     return PAWL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ becoming the owner -- */
+/* -------------------------------------------------------------------------------------------- becoming the owner -- */
 
 static pawl_status
 check_seen(memory_store *store, const char *group, const pawl_acquire_line *lines, size_t count, pawl_error *err)
@@ -267,7 +268,7 @@ memory_release(void *self, const pawl_store_call *call, const pawl_acquire_line 
     return PAWL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ writing as the owner -- */
+/* ------------------------------------------------------------------------------------------ writing as the owner -- */
 
 /* Whether the caller owns the partition, and it holds what the caller expects. */
 static pawl_status
@@ -345,7 +346,7 @@ memory_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, 
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the table -- */
+/* ----------------------------------------------------------------------------------------------------- the table -- */
 
 /* No cancel: nothing here waits for anything. */
 const pawl_store_backend pawl__store_memory = {

@@ -20,7 +20,7 @@ pawl__sqlite_place(void *self, const char *group, pawl_partition partition, char
                      group, partition.topic, (int) partition.number);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- columns -- */
+/* ------------------------------------------------------------------------------------------------------- columns -- */
 
 /* Something stands there that pawl did not write. It is shown, and never taken for "nothing". */
 static pawl_status
@@ -65,7 +65,7 @@ read_position(sqlite3_stmt *row, int column, pawl_position *ret_position)
     return true;
 }
 
-/* NULL reads as "". What is too long is cut: only a print has to be whole, and it is compared, so a cut one is no danger. */
+/* NULL reads as "". What is too long is cut: they are for people, but for the print; a cut one matches nothing. */
 static void
 read_text(sqlite3_stmt *row, int column, char *ret_text, size_t size)
 {
@@ -94,7 +94,7 @@ read_row(sqlite3_stmt *row, pawl_entry *entry)
     return -1;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- load -- */
+/* ---------------------------------------------------------------------------------------------------------- load -- */
 
 pawl_status
 pawl__sqlite_read_entry(pawl__sqlite_store *store, const char *group, pawl_partition partition, pawl_entry *ret_entry,
@@ -156,7 +156,7 @@ pawl__sqlite_load(void *self, const pawl_store_call *call, const pawl_partition 
     return pawl__sqlite_end(store, status, err);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- list -- */
+/* ---------------------------------------------------------------------------------------------------------- list -- */
 
 static pawl_status
 unreadable_name(pawl__sqlite_store *store, sqlite3_stmt *row, int column, pawl_error *err)

@@ -28,7 +28,7 @@ save_line(pawl__sqlite_store *store, const char *group, const pawl_save_line *li
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------- lending the transaction -- */
+/* --------------------------------------------------------------------------------------- lending the transaction -- */
 
 /* The program says COMMIT: a commit without the offsets must not be. Answering so makes SQLite roll back instead. */
 static int
@@ -104,7 +104,7 @@ pawl__sqlite_rollback(void *self)
     pawl__sqlite_abandon(store);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- save -- */
+/* ---------------------------------------------------------------------------------------------------------- save -- */
 
 /* The transaction that the program had, or a new one. */
 static pawl_status

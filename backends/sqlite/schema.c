@@ -38,7 +38,7 @@ static const char make_tables[] =
     ") STRICT, WITHOUT ROWID;"
     "INSERT OR IGNORE INTO pawl_meta (key, value) VALUES ('layout', 1);";
 
-/* ------------------------------------------------------------------------------------------------------------ layout -- */
+/* -------------------------------------------------------------------------------------------------------- layout -- */
 
 pawl_status
 pawl__sqlite_schema_check(pawl__sqlite_store *store, pawl_error *err)
@@ -64,7 +64,7 @@ pawl__sqlite_schema_check(pawl__sqlite_store *store, pawl_error *err)
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- switching -- */
+/* ----------------------------------------------------------------------------------------------------- switching -- */
 
 /* Runs SQL and keeps the first column of its last row; for what is done once and need not be prepared. */
 static int
@@ -82,7 +82,7 @@ ask(pawl__sqlite_store *store, const char *sql, char *ret_answer, size_t size)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Switching to WAL does not always ask the busy handler: when somebody else switches at the same moment it just fails. */
+/* Switching to WAL does not always ask the busy handler: when another does it at the same moment it just fails. */
 static int
 switch_to_wal(pawl__sqlite_store *store, char *ret_mode, size_t size)
 {
@@ -125,7 +125,7 @@ open_journal(pawl__sqlite_store *store, pawl_error *err)
     return rc == SQLITE_OK ? set_durability(store, mode, err) : pawl__sqlite_fail(store, rc, err);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- making -- */
+/* -------------------------------------------------------------------------------------------------------- making -- */
 
 static pawl_status
 has_tables(pawl__sqlite_store *store, bool *ret_has, pawl_error *err)

@@ -25,7 +25,7 @@ static const pawl_store_option options[] = {
     {NULL, NULL, NULL},
 };
 
-/* ----------------------------------------------------------------------------------------------------------- options -- */
+/* ------------------------------------------------------------------------------------------------------- options -- */
 
 static pawl_status
 read_options(pawl__sqlite_store *store, const pawl_store_setup *setup, bool *ret_create, pawl_error *err)
@@ -68,7 +68,7 @@ read_path(pawl__sqlite_store *store, const pawl_store_setup *setup, pawl_error *
     return PAWL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------- open and close -- */
+/* ------------------------------------------------------------------------------------------------ open and close -- */
 
 static int
 on_busy(void *user, int count)
@@ -151,7 +151,7 @@ sqlite_cancel(void *self)
     sqlite3_interrupt(store->db);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the table -- */
+/* ----------------------------------------------------------------------------------------------------- the table -- */
 
 const pawl_store_backend pawl_store_module = {
     .abi = PAWL_STORE_ABI,

@@ -14,7 +14,7 @@
 
 static const char *const texts[PAWL__SQL_COUNT] = {
     [PAWL__SQL_BEGIN_READ] = "BEGIN",
-    /* IMMEDIATE: the lock comes first. A transaction that reads first and then finds it taken can only be thrown away. */
+    /* IMMEDIATE: the lock comes first. A transaction that reads first and then finds it taken is lost. */
     [PAWL__SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
     [PAWL__SQL_COMMIT] = "COMMIT",
     [PAWL__SQL_ROLLBACK] = "ROLLBACK",

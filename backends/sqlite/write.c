@@ -37,7 +37,7 @@ run_guarded(pawl__sqlite_store *store, sqlite3_stmt *statement, const char *grou
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- acquire -- */
+/* ------------------------------------------------------------------------------------------------------- acquire -- */
 
 static pawl_status
 check_seen(pawl__sqlite_store *store, const char *group, const pawl_acquire_line *line, pawl_error *err)
@@ -108,7 +108,7 @@ pawl__sqlite_acquire(void *self, const pawl_store_call *call, const pawl_owner *
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- release -- */
+/* ------------------------------------------------------------------------------------------------------- release -- */
 
 static pawl_status
 release_line(pawl__sqlite_store *store, const char *group, const pawl_acquire_line *line, pawl_error *err)
@@ -136,7 +136,7 @@ pawl__sqlite_release(void *self, const pawl_store_call *call, const pawl_acquire
     return pawl__sqlite_end(store, status, err);
 }
 
-/* --------------------------------------------------------------------------------------------------- plan and remove -- */
+/* ----------------------------------------------------------------------------------------------- plan and remove -- */
 
 static pawl_status
 plan_line(pawl__sqlite_store *store, const char *group, const pawl_plan_line *line, pawl_error *err)

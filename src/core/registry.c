@@ -71,7 +71,7 @@ scheme_is_legal(const char *scheme)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- checking a table -- */
+/* ---------------------------------------------------------------------------------------------- checking a table -- */
 
 static pawl_status
 refuse(pawl_error *err, const pawl_store_backend *backend, const char *why)
@@ -122,7 +122,7 @@ check_store(const pawl_store_backend *backend, pawl_error *err)
     return check_functions(backend, err);
 }
 
-/* ----------------------------------------------------------------------------------------------------- known tables -- */
+/* -------------------------------------------------------------------------------------------------- known tables -- */
 
 /* With the lock held. */
 static const pawl_store_backend *
@@ -166,7 +166,7 @@ pawl_registry_add_path(const char *folder)
     registry_leave();
 }
 
-/* ---------------------------------------------------------------------------------------------------------- modules -- */
+/* ------------------------------------------------------------------------------------------------------- modules -- */
 
 /* "pawl" beside the shared library, or NULL. A relative answer is not taken: it would mean the working directory, from
  * which no code should be loaded. */
@@ -282,7 +282,7 @@ compare_texts(gconstpointer a, gconstpointer b)
     return strcmp(a, b);
 }
 
-/* The schemes that are known or for which a module lies ready, sorted; each text and the list are freed by the caller. */
+/* The schemes that are known or for which a module lies ready, sorted. The caller frees the list and its texts. */
 static GList *
 all_schemes(void)
 {
@@ -304,7 +304,7 @@ all_schemes(void)
     return list;
 }
 
-/* ------------------------------------------------------------------------------------------------- finding, listing -- */
+/* ---------------------------------------------------------------------------------------------- finding, listing -- */
 
 static pawl_status
 no_such_store(const char *scheme, pawl_error *err)

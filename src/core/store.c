@@ -21,7 +21,7 @@ pawl_sys_now_ms(void)
     return pawl__clock_ms();
 }
 
-/* ----------------------------------------------------------------------------------------------- options in the URL -- */
+/* -------------------------------------------------------------------------------------------- options in the URL -- */
 
 typedef struct option_source {
     const pawl_store_backend *backend;
@@ -82,7 +82,7 @@ check_options(const pawl_store_backend *backend, const pawl__url *url, pawl_erro
     return PAWL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- open and close -- */
+/* ------------------------------------------------------------------------------------------------ open and close -- */
 
 /* The caller's options, whatever version of the struct they are, as this version sees them. */
 static pawl_status
@@ -183,7 +183,7 @@ pawl_store_close(pawl_store *store)
     g_free(store);
 }
 
-/* ------------------------------------------------------------------------------------------------ what it says, cancel -- */
+/* ------------------------------------------------------------------------------------------ what it says, cancel -- */
 
 const char *
 pawl_store_scheme(const pawl_store *store)

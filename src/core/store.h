@@ -87,7 +87,7 @@ bool pawl__store_run_again(pawl__store_run *run, pawl_status *status);
 /* Ends a call: hands the error over, unless the status is PAWL_OK, and returns the status. */
 pawl_status pawl__store_run_end(pawl__store_run *run, pawl_status status, pawl_error *err);
 
-/* ------------------------------------------------------------------------------------- store_read.c, store_write.c -- */
+/* ----------------------------------------------------------------------------------- store_read.c, store_write.c -- */
 
 /* An array of `count` empty entries for the partitions of these lines; the caller frees it. */
 pawl_entry *pawl__store_entries(const void *lines, size_t stride, size_t count);

@@ -18,7 +18,7 @@ typedef struct finding {
     bool untouched;
 } finding;
 
-/* ------------------------------------------------------------------------------------------------- for backends, too -- */
+/* --------------------------------------------------------------------------------------------- for backends, too -- */
 
 static pawl_status
 fenced(const pawl_entry *found, int64_t epoch, const char *place, pawl_error *err)
@@ -70,7 +70,7 @@ pawl_sys_check_seen(const pawl_entry *found, int64_t epoch_seen, const char *pla
                           (int) found->partition.number, found->partition.topic, found->epoch, epoch_seen, place);
 }
 
-/* ------------------------------------------------------------------------------------------------------- all the lines -- */
+/* ------------------------------------------------------------------------------------------------- all the lines -- */
 
 static pawl_status
 not_applied(pawl_error *err)
@@ -132,7 +132,7 @@ moved(pawl_store *store, const char *group, const pawl_entry *entry, int64_t epo
                                 pawl_store_place(store, group, entry->partition, place, sizeof place), err);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- save -- */
+/* ---------------------------------------------------------------------------------------------------------- save -- */
 
 static finding
 look_at_save(const pawl_save_line *line, const pawl_entry *entry)
@@ -169,7 +169,7 @@ pawl__store_judge_save(pawl_store *store, const char *group, const pawl_save_lin
     return conclude(store, group, all, err);
 }
 
-/* --------------------------------------------------------------------------------------------------- plan and remove -- */
+/* ----------------------------------------------------------------------------------------------- plan and remove -- */
 
 pawl_status
 pawl__store_judge_plan(pawl_store *store, const char *group, const pawl_plan_line *lines, size_t count,
@@ -215,7 +215,7 @@ pawl__store_judge_remove(pawl_store *store, const char *group, pawl_remove_line 
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------- acquire and release -- */
+/* ------------------------------------------------------------------------------------------- acquire and release -- */
 
 pawl_status
 pawl__store_judge_release(const pawl_acquire_line *lines, size_t count, const pawl_entry *entries, pawl_error *err)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------ transactions -- */
+/* -------------------------------------------------------------------------------------------------- transactions -- */
 
 static void
 remember_lines(pawl_store *store, const char *group, const pawl_save_line *lines, size_t count)
@@ -99,7 +99,7 @@ pawl_store_rollback(pawl_store *store)
     forget_lines(store);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- save -- */
+/* ---------------------------------------------------------------------------------------------------------- save -- */
 
 static pawl_status
 send_save(pawl__store_run *run, const pawl__store_write *write)

@@ -10,7 +10,7 @@
 
 #include "util/clock.h"
 
-/* ---------------------------------------------------------------------------------------------- the loop of the writes -- */
+/* ---------------------------------------------------------------------------------------- the loop of the writes -- */
 
 pawl_status
 pawl__store_write_start(pawl__store_run *run, pawl_store *store, const char *group, const void *lines, size_t stride,
@@ -94,7 +94,7 @@ pawl__store_write_run(pawl__store_run *run, const pawl__store_write *write)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- acquire and release -- */
+/* ------------------------------------------------------------------------------------------- acquire and release -- */
 
 static pawl_status
 send_acquire(pawl__store_run *run, const pawl__store_write *write)
@@ -161,7 +161,7 @@ pawl_store_release(pawl_store *store, const char *group, const pawl_acquire_line
     return pawl__store_run_end(&run, status, err);
 }
 
-/* ---------------------------------------------------------------------------------------------------- plan and remove -- */
+/* ----------------------------------------------------------------------------------------------- plan and remove -- */
 
 static pawl_status
 send_plan(pawl__store_run *run, const pawl__store_write *write)

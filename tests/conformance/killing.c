@@ -1,17 +1,17 @@
 /*
  * killing.c - kill -9 of a process that saves
  *
- * A child saves 1, 2, 3 ... to several partitions at once and reports each acknowledged save through a pipe. It is killed
- * at a random moment. What is stored then is the last number that was reported, or the one after it (saved, not yet
+ * A child saves 1, 2, 3 ... to several partitions at once and reports each acknowledged save through a pipe. It is
+ * killed at a random moment. What is stored then is the last number that was reported, or the one after it (saved, not yet
  * reported), and it is the same everywhere: partitions, batch number, and results where they are in the transaction.
  */
 #include "tests/conformance/suite.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 
 static const pawl_partition partitions[PARTITIONS] = {{"a", 0}, {"a", 1}, {"b", 0}, {"b", 7}, {"c", 0}};
 
-/* ------------------------------------------------------------------------------------------------- the one who dies -- */
+/* ---------------------------------------------------------------------------------------------- the one who dies -- */
 
 /* What the store holds for all partitions, or -1 when they do not agree: a torn save. */
 static int64_t
@@ -93,7 +93,7 @@ save_until_killed(const conformance *under_test, const char *group, int report)
     _exit(1);
 }
 
-/* ------------------------------------------------------------------------------------------------- the one who kills -- */
+/* --------------------------------------------------------------------------------------------- the one who kills -- */
 
 /* Reads what was reported; false at the end. */
 static bool
@@ -111,18 +111,17 @@ read_report(int report, int64_t *number)
     return true;
 }
 
-/* Lets it save a few times, waits a part of a save's time more, and kills it. Returns the last number it reported, or -1
- * when it ended by itself. */
+/* Lets it save a few times, waits a part of a save's time more, and kills it. Returns the last number it reported, or
+ * -1 when it ended by itself. */
 static int64_t
 kill_at_random(pid_t victim, int report, GRand *random, int64_t number)
 {
     int saves = g_rand_int_range(random, 0, 12), status;
     struct timespec moment = {0, g_rand_int_range(random, 0, 8000) * 1000L};
-    struct pollfd nothing = {.fd = -1};
 
     while (saves-- > 0 && read_report(report, &number))
         ;
-    ppoll(&nothing, 1, &moment, NULL); /* no event to wait for: the moment itself is what is tried */
+    pselect(0, NULL, NULL, NULL, &moment, NULL); /* no event to wait for: the moment itself is what is tried */
     kill(victim, SIGKILL);
     waitpid(victim, &status, 0);
     while (read_report(report, &number))

@@ -11,7 +11,7 @@
 
 static const conformance *running;
 
-/* --------------------------------------------------------------------------------------------------------- running -- */
+/* ------------------------------------------------------------------------------------------------------- running -- */
 
 static void
 print_capabilities(const conformance *store)
@@ -98,7 +98,7 @@ suite_random(void)
     return g_rand_new_with_seed(seed);
 }
 
-/* -------------------------------------------------------------------------------------------------------- asserting -- */
+/* ----------------------------------------------------------------------------------------------------- asserting -- */
 
 void
 suite_need(const suite_state *suite, unsigned capability)
@@ -151,7 +151,7 @@ suite_assert_offset(pawl_store *store, const char *group, const char *topic, int
     _fail(file, line);
 }
 
-/* -------------------------------------------------------------------------------------------------- calls in short -- */
+/* ------------------------------------------------------------------------------------------------ calls in short -- */
 
 pawl_store *
 suite_open(const conformance *under_test, int64_t timeout_ms)

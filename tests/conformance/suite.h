@@ -21,7 +21,7 @@ typedef struct suite_state {
     char *group;
 } suite_state;
 
-/* -------------------------------------------------------------------------------------------------------- suite.c -- */
+/* ------------------------------------------------------------------------------------------------------- suite.c -- */
 
 /* The number in the environment variable PAWL_TEST_FULL asks for long runs. */
 bool suite_is_full(void);

@@ -21,7 +21,7 @@ extern const pawl_store_backend pawl__store_sqlite;
 
 static char *folder; /* of this run */
 
-/* ------------------------------------------------------------------------------------------ behind the store's back -- */
+/* --------------------------------------------------------------------------------------- behind the store's back -- */
 
 static sqlite3 *
 raw_open(const char *url)
@@ -78,7 +78,7 @@ get_number(sqlite3 *db, const char *format, ...)
     return number;
 }
 
-/* pawl's table takes no text, so another one without types takes its place; "42", a true offset, brings the old one back. */
+/* pawl's table takes no text, so one without types takes its place; "42", a true offset, brings the old one back. */
 static bool
 spoil(const char *url, const char *group, pawl_partition partition, const char *text)
 {
@@ -141,7 +141,7 @@ get_result(const char *url, const char *group)
     return number;
 }
 
-/* ------------------------------------------------------------------------------------------------------ the open file -- */
+/* ------------------------------------------------------------------------------------------------- the open file -- */
 
 /* The URL of a file in this run's folder; the caller frees it. */
 static char *
@@ -324,7 +324,7 @@ read_only_folder(void **state)
     g_free(new_url);
 }
 
-/* A full disk, in SQLite's words: the file may not grow any more. Nothing is lost or half done, and later it goes on. */
+/* A full disk, in SQLite's words: the file may not grow. Nothing is lost or half done, and later it goes on. */
 static void
 full_disk(void **state)
 {
@@ -458,7 +458,7 @@ the_file_is_as_promised(void **state)
     g_free(url);
 }
 
-/* ------------------------------------------------------------------------------------- programs that end transactions -- */
+/* -------------------------------------------------------------------------------- programs that end transactions -- */
 
 /* A store with one partition at 0, and a table for results. */
 static pawl_store *
@@ -547,7 +547,7 @@ a_statement_that_is_not_finished(void **state)
     g_free(url);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- running -- */
+/* ------------------------------------------------------------------------------------------------------- running -- */
 
 static void
 remove_folder(void)
