@@ -172,6 +172,13 @@ pawl__kafka_wake(void *self)
 
 /* -------------------------------------------------------------------------------------------------------- ranges -- */
 
+static void
+note_activity(pawl_source_lane *lane, int64_t now)
+{
+    lane->idle_since_ms = now;
+    lane->hungry_at_ms = now + HUNGRY_MS;
+}
+
 void
 pawl__kafka_range_open(pawl_source_lane *lane, pawl_source_tap *tap, int64_t from, int64_t until, void *cookie)
 {
@@ -180,6 +187,8 @@ pawl__kafka_range_open(pawl_source_lane *lane, pawl_source_tap *tap, int64_t fro
     tap->position = from;
     tap->until = until;
     tap->progress_ms = pawl__clock_ms();
+    if (lane->open->len == 0) /* what was idle so far had nothing to wait for */
+        note_activity(lane, tap->progress_ms);
     g_ptr_array_add(lane->open, tap);
     if (tap->reached < until)
         pawl__kafka_tap_open(tap, lane->queue);
@@ -506,8 +515,7 @@ receive(pawl_source_lane *lane)
     if (lane->count == 0)
         return false;
     watch_level(lane, lane->count);
-    lane->idle_since_ms = pawl__clock_ms();
-    lane->hungry_at_ms = lane->idle_since_ms + HUNGRY_MS;
+    note_activity(lane, pawl__clock_ms());
     return true;
 }
 
