@@ -19,6 +19,7 @@ UNIT_TESTS = \
 	tests/unit/test_backoff \
 	tests/unit/test_config \
 	tests/unit/test_error \
+	tests/unit/test_job_loop \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
 	tests/unit/test_pattern \
@@ -37,7 +38,13 @@ endif
 INTEGRATION_TESTS =
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
-TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES)
+TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES)
+
+JOB_FIXTURE_SOURCES = \
+	tests/support/job_fixture.c \
+	tests/support/job_fixture.h \
+	tests/support/trap_store.c \
+	tests/support/trap_store.h
 
 TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
