@@ -76,7 +76,7 @@ static pawl_status
 not_applied(pawl_error *err)
 {
     return pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
-                          "the answer to a write was lost, and it was not applied");
+                          "a write was not applied, as reading back has shown");
 }
 
 /* Some lines applied and others not: only a store that is not atomic may do that, and then the rest is sent again if

@@ -26,16 +26,27 @@ pawl__store_write_start(pawl__store_run *run, pawl_store *store, const char *gro
     return status;
 }
 
+/* It could not be read back: run->error says why. */
 static pawl_status
-outcome_unknown(pawl__store_run *run, pawl_status why)
+outcome_unknown(pawl__store_run *run, const pawl_error *lost)
 {
     /* Who cancelled a store knows why it did not answer; the message tells the rest. */
-    pawl_status status = why == PAWL_CANCELLED ? PAWL_CANCELLED : PAWL_OUTCOME_UNKNOWN;
+    pawl_status status = run->error.status == PAWL_CANCELLED ? PAWL_CANCELLED : PAWL_OUTCOME_UNKNOWN;
 
-    return pawl_error_set(&run->error, status, 0, run->error.native_code,
-                          "group '%s': the answer to a write was lost and it could not be read back (%s): whether it "
-                          "was applied is not known; starting again is safe, the store is read first",
-                          run->call.group, run->error.message);
+    return pawl_error_set(&run->error, status, 0, lost->native_code,
+                          "group '%s': whether a write was applied is not known (%s), and it could not be read back "
+                          "(%s); starting again is safe, the store is read first",
+                          run->call.group, lost->message, run->error.message);
+}
+
+/* It was read back and judged. The verdict is known; why it had to be asked for belongs to it. */
+static pawl_status
+outcome_known(pawl__store_run *run, const pawl_error *lost, pawl_status status)
+{
+    if (status == PAWL_FAILED)
+        return pawl_error_set(&run->error, status, run->error.flags, lost->native_code, "%s (%s)", run->error.message,
+                              lost->message);
+    return status;
 }
 
 /* Finds out what became of a write, within the time that is left. */
@@ -43,6 +54,7 @@ static pawl_status
 resolve(pawl__store_run *run, const pawl__store_write *write)
 {
     const pawl_store_backend *backend = run->store->backend;
+    const pawl_error lost = run->error;
     pawl_entry *entries = NULL;
     pawl_partition *partitions = g_new(pawl_partition, write->count);
     pawl_group_info info;
@@ -61,7 +73,10 @@ resolve(pawl__store_run *run, const pawl__store_write *write)
             status = backend->load(run->store->self, &run->call, partitions, write->count, entries, &info, &run->error);
     } while (pawl__store_run_again(run, &status));
 
-    status = status == PAWL_OK ? write->judge(run, write, entries) : outcome_unknown(run, status);
+    if (status == PAWL_OK)
+        status = outcome_known(run, &lost, write->judge(run, write, entries));
+    else
+        status = outcome_unknown(run, &lost);
     g_free(partitions);
     g_free(entries);
     return status;
