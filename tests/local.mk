@@ -76,6 +76,11 @@ check_PROGRAMS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_LTLIBRARIES += tests/libpawl-testing.la tests/libpawl-conformance.la
 endif
 
+tests_unit_test_store_SOURCES = \
+	tests/support/scripted_store.c \
+	tests/support/scripted_store.h \
+	tests/unit/test_store.c
+
 # The suite that every store's test runs.
 tests_libpawl_conformance_la_SOURCES = \
 	tests/conformance/arguments.c \

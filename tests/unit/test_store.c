@@ -1,8 +1,5 @@
 /*
  * test_store.c - what the wrappers do when a store fails, stays silent, or answers too late
- *
- * The store is a script: each call takes the next step of it. A step may change the one entry that there is, and gives a
- * status. What is left of the script afterwards was not asked for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,280 +13,10 @@
 
 #include <pawl/sys/registry.h>
 
+#include "tests/support/scripted_store.h"
 #include "util/clock.h"
 
-typedef enum which_call { END, LOAD, READ_BACK, ACQUIRE, PLAN, SAVE, RELEASE, REMOVE, BEGIN, ROLLBACK } which_call;
-
-typedef struct script_step {
-    which_call call;
-    bool apply; /* the write reaches the entry */
-    pawl_status status;
-    unsigned flags;
-    /* What else happens to the entry, before it is looked at: another owner, another hand. */
-    int64_t new_epoch;
-    pawl_position new_offset;
-} script_step;
-
-static const script_step *script;
-static pawl_entry entry; /* of the one partition */
 static pawl_store *store;
-
-/* ----------------------------------------------------------------------------------------------------- the store -- */
-
-static pawl_status
-take_step(which_call call, bool *ret_apply, pawl_error *err)
-{
-    const script_step *step = script;
-
-    if (step->call != call)
-        fail_msg("call %d came, and the script says %d", (int) call, (int) step->call);
-    script++;
-    *ret_apply = step->apply;
-    if (step->new_epoch != 0) {
-        entry.epoch = step->new_epoch;
-        memset(&entry.owner, 0, sizeof entry.owner);
-        strcpy(entry.owner.host, "elsewhere");
-    }
-    if (step->new_offset.known)
-        entry.offset = step->new_offset;
-    if (step->status == PAWL_OK)
-        return PAWL_OK;
-    return pawl_error_set(err, step->status, step->flags, 0, "as the script says");
-}
-
-static pawl_status
-fake_open(void *self, const pawl_store_setup *setup, pawl_error *err)
-{
-    (void) self;
-    (void) err;
-    assert_string_equal(setup->option(setup, "colour"), "a b");
-    assert_string_equal(setup->option(setup, "size"), "1");
-    return PAWL_OK;
-}
-
-static void
-fake_close(void *self)
-{
-    (void) self;
-}
-
-static void
-fake_place(void *self, const char *group, pawl_partition partition, char *text, size_t text_size)
-{
-    (void) self;
-    g_snprintf(text, text_size, "the place of %s/%s/%d", group, partition.topic, (int) partition.number);
-}
-
-static pawl_status
-fake_load(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
-          pawl_entry *ret_entries, pawl_group_info *ret_group, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(LOAD, &apply, err);
-
-    (void) self;
-    (void) call;
-    assert_int_equal(count, 1);
-    ret_group->cluster[0] = '!'; /* a failed load may leave anything */
-    *ret_entries = entry;
-    ret_entries->partition = partitions[0];
-    return status;
-}
-
-static pawl_status
-fake_read_back(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
-               pawl_entry *ret_entries, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(READ_BACK, &apply, err);
-
-    (void) self;
-    (void) call;
-    assert_int_equal(count, 1);
-    *ret_entries = entry;
-    ret_entries->partition = partitions[0];
-    return status;
-}
-
-static pawl_status
-fake_acquire(void *self, const pawl_store_call *call, const pawl_owner *owner, const char *cluster,
-             pawl_acquire_line *lines, size_t count, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(ACQUIRE, &apply, err);
-
-    (void) self;
-    (void) call;
-    (void) cluster;
-    assert_int_equal(count, 1);
-    assert_true(owner->renewed_ms > 0);
-    if (apply) {
-        entry.epoch = lines[0].epoch_seen + 1;
-        entry.owner = *owner;
-    }
-    if (status == PAWL_OK)
-        lines[0].ret_epoch = entry.epoch;
-    return status;
-}
-
-static pawl_status
-fake_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(PLAN, &apply, err);
-
-    (void) self;
-    (void) call;
-    (void) count;
-    if (apply)
-        entry.pending = lines[0].pending;
-    return status;
-}
-
-static pawl_status
-fake_save(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(SAVE, &apply, err);
-
-    (void) self;
-    (void) call;
-    (void) count;
-    if (apply) {
-        entry.offset = pawl_position_at(lines[0].until);
-        entry.batch = lines[0].batch;
-        entry.pending = pawl_position_absent();
-    }
-    return status;
-}
-
-static pawl_status
-fake_release(void *self, const pawl_store_call *call, const pawl_acquire_line *lines, size_t count, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(RELEASE, &apply, err);
-
-    (void) self;
-    (void) call;
-    (void) lines;
-    (void) count;
-    if (apply)
-        memset(&entry.owner, 0, sizeof entry.owner);
-    return status;
-}
-
-static pawl_status
-fake_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
-{
-    bool apply;
-    pawl_status status = take_step(REMOVE, &apply, err);
-
-    (void) self;
-    (void) call;
-    (void) count;
-    if (apply)
-        entry.offset = pawl_position_absent();
-    if (status == PAWL_OK)
-        lines[0].ret_removed = true;
-    return status;
-}
-
-static pawl_status
-fake_begin(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count, void **ret_handle,
-           pawl_error *err)
-{
-    bool apply;
-
-    (void) call;
-    (void) lines;
-    (void) count;
-    *ret_handle = self;
-    return take_step(BEGIN, &apply, err);
-}
-
-static void
-fake_rollback(void *self)
-{
-    bool apply;
-
-    (void) self;
-    take_step(ROLLBACK, &apply, NULL);
-}
-
-static const pawl_store_option options[] = {
-    {"colour", "red", "A colour."},
-    {"size", "1", "A size."},
-    {NULL, NULL, NULL},
-};
-
-static const pawl_store_backend fake = {
-    .abi = PAWL_STORE_ABI,
-    .scheme = "fake",
-    .summary = "a script",
-    .capabilities =
-        PAWL_STORE_ATOMIC | PAWL_STORE_CAS_EPOCH | PAWL_STORE_CAS_OFFSET | PAWL_STORE_PLAN | PAWL_STORE_TRANSACTION,
-    .instance_size = 1,
-    .options = options,
-    .open = fake_open,
-    .close = fake_close,
-    .place = fake_place,
-    .load = fake_load,
-    .read_back = fake_read_back,
-    .acquire = fake_acquire,
-    .plan = fake_plan,
-    .save = fake_save,
-    .begin = fake_begin,
-    .rollback = fake_rollback,
-    .release = fake_release,
-    .remove = fake_remove,
-};
-
-/* ------------------------------------------------------------------------------------------------ steps in short -- */
-
-/* A call that comes to a good end. */
-static script_step
-ok(which_call call)
-{
-    return (script_step){.call = call, .apply = true};
-}
-
-/* A write that is not applied, and whose answer is lost; one that is applied. */
-static script_step
-lost(which_call call)
-{
-    return (script_step){.call = call, .status = PAWL_OUTCOME_UNKNOWN};
-}
-
-static script_step
-lost_applied(which_call call)
-{
-    return (script_step){.call = call, .apply = true, .status = PAWL_OUTCOME_UNKNOWN};
-}
-
-static script_step
-retriable(which_call call)
-{
-    return (script_step){.call = call, .status = PAWL_UNREACHABLE, .flags = PAWL_ERROR_RETRIABLE};
-}
-
-static script_step
-fails(which_call call, pawl_status status)
-{
-    return (script_step){.call = call, .status = status};
-}
-
-/* Refused since an earlier copy of the same write has arrived just before. */
-static script_step
-fails_late(which_call call, pawl_status status)
-{
-    return (script_step){.call = call, .apply = true, .status = status};
-}
-
-static script_step
-end(void)
-{
-    return (script_step){.call = END};
-}
 
 /* --------------------------------------------------------------------------------------------------- the harness -- */
 
@@ -307,10 +34,10 @@ static int
 setup(void **state)
 {
     (void) state;
-    memset(&entry, 0, sizeof entry);
-    entry.epoch = 3;
-    entry.offset = pawl_position_at(10);
-    strcpy(entry.owner.host, "here");
+    memset(&scripted_entry, 0, sizeof scripted_entry);
+    scripted_entry.epoch = 3;
+    scripted_entry.offset = pawl_position_at(10);
+    strcpy(scripted_entry.owner.host, "here");
     open_with_timeout(5000);
     return 0;
 }
@@ -326,13 +53,13 @@ teardown(void **state)
 static void
 run_script(const script_step *steps)
 {
-    script = steps;
+    scripted_steps = steps;
 }
 
 static void
 assert_script_is_done(void)
 {
-    assert_int_equal(script->call, END);
+    assert_int_equal(scripted_steps->call, END);
 }
 
 /* Saves 10 -> 20 and checks what comes of it. */
@@ -347,7 +74,7 @@ save_by(const script_step *steps, pawl_status expected, int64_t stored)
     assert_int_equal(pawl_store_save(store, "g", &line, 1, &err), expected);
     assert_int_equal(err.status, expected); /* untouched by a save that came to a good end in the second try */
     assert_script_is_done();
-    assert_int_equal(entry.offset.offset, stored);
+    assert_int_equal(scripted_entry.offset.offset, stored);
 }
 
 /* --------------------------------------------------------------------------------------------- answers to a save -- */
@@ -461,7 +188,7 @@ tried_again_while_it_helps(void **state)
 {
     (void) state;
     save_by((script_step[]){retriable(SAVE), retriable(SAVE), ok(SAVE), end()}, PAWL_OK, 20);
-    entry.offset = pawl_position_at(10);
+    scripted_entry.offset = pawl_position_at(10);
     save_by((script_step[]){fails(SAVE, PAWL_FAILED), end()}, PAWL_FAILED, 10);
     save_by((script_step[]){fails(SAVE, PAWL_TIMEOUT), end()}, PAWL_TIMEOUT, 10);
 }
@@ -512,7 +239,7 @@ acquire_by(const script_step *steps, pawl_status expected, int64_t epoch)
     pawl_acquire_line line = {.partition = {"t", 0}, .epoch_seen = 3, .ret_epoch = -1};
     pawl_error err = {0};
 
-    entry.epoch = 3;
+    scripted_entry.epoch = 3;
     run_script(steps);
     assert_int_equal(pawl_store_acquire(store, "g", &owner, NULL, &line, 1, &err), expected);
     assert_int_equal(line.ret_epoch, epoch);
@@ -538,7 +265,8 @@ plan_by(const script_step *steps, pawl_status expected)
         .partition = {"t", 0}, .epoch = 3, .expected = pawl_position_at(10), .pending = pawl_position_at(30)};
     pawl_error err = {0};
 
-    entry.epoch = 3, entry.offset = pawl_position_at(10), entry.pending = pawl_position_absent();
+    scripted_entry.epoch = 3, scripted_entry.offset = pawl_position_at(10),
+    scripted_entry.pending = pawl_position_absent();
     run_script(steps);
     assert_int_equal(pawl_store_plan(store, "g", &line, 1, &err), expected);
     assert_script_is_done();
@@ -560,7 +288,7 @@ remove_by(const script_step *steps, pawl_status expected, bool removed)
     pawl_remove_line line = {.partition = {"t", 0}, .epoch = 3, .expected = pawl_position_at(10)};
     pawl_error err = {0};
 
-    entry.epoch = 3, entry.offset = pawl_position_at(10);
+    scripted_entry.epoch = 3, scripted_entry.offset = pawl_position_at(10);
     run_script(steps);
     assert_int_equal(pawl_store_remove(store, "g", &line, 1, &err), expected);
     assert_int_equal(line.ret_removed, removed);
@@ -603,7 +331,7 @@ commit_by(const script_step *steps, pawl_status expected, unsigned flags)
     pawl_error err = {0};
     void *handle;
 
-    entry.epoch = 3, entry.offset = pawl_position_at(10);
+    scripted_entry.epoch = 3, scripted_entry.offset = pawl_position_at(10);
     run_script(steps);
     assert_int_equal(pawl_store_begin(store, "g", &line, 1, &handle, &err), PAWL_OK);
     assert_int_equal(pawl_store_save(store, "g", &line, 1, &err), expected);
@@ -723,7 +451,7 @@ main(void)
         test(options_are_checked),
     };
 
-    if (pawl_registry_add_store(&fake, NULL) != PAWL_OK)
+    if (pawl_registry_add_store(&scripted_store, NULL) != PAWL_OK)
         return 1;
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }
