@@ -20,6 +20,7 @@ UNIT_TESTS = \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_job_loop \
+	tests/unit/test_job_start \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
 	tests/unit/test_pattern \

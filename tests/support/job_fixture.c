@@ -307,12 +307,36 @@ thread_exit(void *user, void *thread)
 
 /* ------------------------------------------------------------------------------------------------- set up and down -- */
 
+void
+fixture_select(fixture *f, const char *name, const char *value)
+{
+    pawl_log log = {.level = PAWL_LOG_DEBUG, .fn = take_log, .user = f};
+
+    pawl_config_free(f->config);
+    f->config = pawl_config_new();
+    pawl_config_set_log(f->config, &log);
+    fixture_set(f, "kafka.bootstrap.servers", f->name);
+    fixture_set(f, "group", "g");
+    fixture_set(f, name, value);
+    fixture_set(f, "trigger", "available-now");
+    fixture_set(f, "retry_backoff", "1ms");
+    fixture_use_store(f, "trap");
+}
+
+void
+fixture_use_store(fixture *f, const char *scheme)
+{
+    char *url = g_strdup_printf("%s:%s", scheme, f->name);
+
+    fixture_set(f, "store", url);
+    g_free(url);
+}
+
 int
 fixture_setup(void **state)
 {
     static int number;
     fixture *f = g_new0(fixture, 1);
-    pawl_log log = {.level = PAWL_LOG_DEBUG, .fn = take_log, .user = f};
 
     pawl__wait_init(&f->wait);
     f->events = g_ptr_array_new_with_free_func(g_free);
@@ -332,21 +356,9 @@ fixture_setup(void **state)
         .flush = flush,
         .on_close = on_close,
     };
-    f->config = pawl_config_new();
-    pawl_config_set_log(f->config, &log);
-    fixture_set(f, "kafka.bootstrap.servers", f->name);
-    fixture_set(f, "group", "g");
-    fixture_set(f, "topics", "t");
-    fixture_set(f, "trigger", "available-now");
-    fixture_set(f, "retry_backoff", "1ms");
     trap_store_reset();
     trap_store_tell(add_event, f);
-    {
-        char *url = g_strdup_printf("trap:%s", f->name);
-
-        fixture_set(f, "store", url);
-        g_free(url);
-    }
+    fixture_select(f, "topics", "t");
     *state = f;
     return 0;
 }

@@ -71,8 +71,14 @@ int fixture_teardown(void **state);
 
 #define fixture_test(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
-/* Changes a setting for the jobs to come; NULL: back to the default is not possible, so set the default's text. */
+/* Changes a setting for the jobs to come. */
 void fixture_set(fixture *f, const char *name, const char *value);
+
+/* Starts over with the settings, and selects otherwise: "topics_pattern" or "partitions". */
+void fixture_select(fixture *f, const char *name, const char *value);
+
+/* Uses another store on the same space: "memory", "trap" or "traptx". */
+void fixture_use_store(fixture *f, const char *scheme);
 
 /* Makes a new job with the settings as they are, runs it to its end, and returns the status. */
 pawl_status fixture_run(fixture *f);
