@@ -78,26 +78,22 @@ start_from_list(const pawl__settings *settings, const pawl_bounds_line *bounds, 
     return PAWL_OK;
 }
 
-static pawl_status
-start_from_time(pawl_job *job, pawl_partition partition, int64_t *ret_offset, pawl_error *err)
+static int64_t
+start_from_time(pawl_job *job, const pawl_time_line *line)
 {
-    pawl_time_line line = {.partition = partition};
     char text[PAWL__TIME_TEXT_SIZE];
-    pawl_status status = job->source.api->at_time(job->source.self, pawl__job_source_deadline(job),
-                                                  job->settings.start_time_ms, &line, 1, err);
 
-    if (status != PAWL_OK)
-        return status;
-    if (line.ret_none_after)
+    if (line->ret_none_after)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "%s [%" PRId32 "] has no record at or after %s: starting at its end",
-                  partition.topic, partition.number, pawl__text_from_time(job->settings.start_time_ms, text));
-    *ret_offset = line.ret_offset;
-    return PAWL_OK;
+                  line->partition.topic, line->partition.number,
+                  pawl__text_from_time(job->settings.start_time_ms, text));
+    return line->ret_offset;
 }
 
 /* What the setting says for a partition that has nothing stored and is not new. */
 static pawl_status
-start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, int64_t *ret_offset, pawl_error *err)
+start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, const pawl_time_line *time, int64_t *ret_offset,
+                   pawl_error *err)
 {
     switch (job->settings.start) {
     case PAWL__START_EARLIEST:
@@ -107,7 +103,8 @@ start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, int64_t *ret_o
         *ret_offset = bounds->ret_high;
         return PAWL_OK;
     case PAWL__START_TIME:
-        return start_from_time(job, bounds->partition, ret_offset, err);
+        *ret_offset = start_from_time(job, time);
+        return PAWL_OK;
     case PAWL__START_OFFSETS:
         return start_from_list(&job->settings, bounds, ret_offset, err);
     case PAWL__START_NONE:
@@ -118,8 +115,8 @@ start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, int64_t *ret_o
 }
 
 static pawl_status
-resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const pawl_bounds_line *bounds, size_t absent,
-               pawl_position *ret_initial, pawl_error *err)
+resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const pawl_bounds_line *bounds,
+               const pawl_time_line *times, size_t absent, pawl_position *ret_initial, pawl_error *err)
 {
     size_t next = 0;
 
@@ -130,9 +127,9 @@ resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const paw
 
         if (entries[i].offset.known)
             continue;
-        next++;
         if (!job->recovered && !has_stored_sibling(entries, count, line->partition.topic))
-            status = start_from_setting(job, line, &offset, err);
+            status = start_from_setting(job, line, &times[next], &offset, err);
+        next++;
         if (status != PAWL_OK)
             return status;
         ret_initial[i] = pawl_position_at(offset);
@@ -143,11 +140,24 @@ resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const paw
     return PAWL_OK;
 }
 
+/* start = TIME: the offsets of all these partitions, in one question. */
+static pawl_status
+ask_times(pawl_job *job, const pawl_bounds_line *bounds, pawl_time_line *times, size_t count, pawl_error *err)
+{
+    if (job->settings.start != PAWL__START_TIME || job->recovered || count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < count; i++)
+        times[i].partition = bounds[i].partition;
+    return job->source.api->at_time(job->source.self, pawl__job_source_deadline(job), job->settings.start_time_ms,
+                                    times, count, err);
+}
+
 pawl_status
 pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count, pawl_position *ret_initial,
                          pawl_error *err)
 {
     pawl_bounds_line *bounds = g_new0(pawl_bounds_line, count);
+    pawl_time_line *times = g_new0(pawl_time_line, count);
     size_t absent = 0;
     pawl_status status = PAWL_OK;
 
@@ -159,7 +169,10 @@ pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count,
     if (absent > 0)
         status = pawl__job_bounds(job, bounds, absent, err);
     if (status == PAWL_OK)
-        status = resolve_absent(job, entries, count, bounds, absent, ret_initial, err);
+        status = ask_times(job, bounds, times, absent, err);
+    if (status == PAWL_OK)
+        status = resolve_absent(job, entries, count, bounds, times, absent, ret_initial, err);
     g_free(bounds);
+    g_free(times);
     return status;
 }

@@ -65,6 +65,24 @@ a_stored_offset_wins(void **state)
     assert_int_equal(fixture_count(f, "process"), 2 + 4);
 }
 
+/* Timestamps go up and down: the first that is not older counts. A partition without one starts at its end. */
+static void
+from_a_time(void **state)
+{
+    static const int64_t times[] = {1000, 3000, 2000, 4000};
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 3);
+    for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+        pawl__memory_append_record(f->cluster, "t", 0, NULL, NULL, times[i]);
+    pawl__memory_append_record(f->cluster, "t", 1, NULL, NULL, 1999);
+    fixture_set(f, "start", "2000");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "acquire process", "acquire: t:0=1 t:1=1 t:2=0\nprocess t:0 1..4 #1: 1 2 3\n");
+    assert_true(fixture_logged(f, "t [1] has no record at or after 1970-01-01T00:00:02.000Z: starting at its end"));
+    assert_int_equal(pawl__memory_calls(f->cluster, PAWL__MEMORY_AT_TIME), 1);
+}
+
 static void
 a_time_that_cannot_be_asked_for_ends_the_job(void **state)
 {
@@ -341,6 +359,7 @@ main(void)
         fixture_test(from_the_latest_which_stays_where_it_was),
         fixture_test(none_is_an_error),
         fixture_test(a_stored_offset_wins),
+        fixture_test(from_a_time),
         fixture_test(a_time_that_cannot_be_asked_for_ends_the_job),
         fixture_test(from_a_list),
         fixture_test(a_list_that_lacks_a_partition_is_an_error),
