@@ -38,7 +38,7 @@ pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_erro
     }
 }
 
-/* Whether another partition of the same topic has an offset: then this one is new, and starts at its beginning. */
+/* Whether another partition of the same topic has an offset: then this one has appeared since. */
 static bool
 has_stored_sibling(const pawl_entry *entries, size_t count, const char *topic)
 {
@@ -114,6 +114,15 @@ start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, const pawl_tim
                           bounds->partition.topic, bounds->partition.number);
 }
 
+/* Whether a partition that has nothing stored is new, so that all of it has to be read whatever `start` says in general. */
+static bool
+is_new(const pawl_job *job, const pawl_entry *entries, size_t count, pawl_partition partition)
+{
+    if (job->recovered)
+        return true;
+    return listed(&job->settings, partition) == NULL && has_stored_sibling(entries, count, partition.topic);
+}
+
 static pawl_status
 resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const pawl_bounds_line *bounds,
                const pawl_time_line *times, size_t absent, pawl_position *ret_initial, pawl_error *err)
@@ -127,7 +136,7 @@ resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const paw
 
         if (entries[i].offset.known)
             continue;
-        if (!job->recovered && !has_stored_sibling(entries, count, line->partition.topic))
+        if (!is_new(job, entries, count, line->partition))
             status = start_from_setting(job, line, &times[next], &offset, err);
         next++;
         if (status != PAWL_OK)

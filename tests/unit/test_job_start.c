@@ -130,6 +130,24 @@ a_list_outside_of_the_log_is_an_error(void **state)
     assert_string_equal(f->err.message, "start: offset 11 of t [0] is outside of its log, which goes from 0 to 10");
 }
 
+/* What a person wrote down for this very partition is not overruled by what its siblings have. */
+static void
+a_list_counts_also_for_a_partition_that_is_new(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 3);
+    pawl__memory_append(f->cluster, "t", 1, 10);
+    pawl__memory_append(f->cluster, "t", 2, 10);
+    pawl__memory_hide_partitions(f->cluster, "t", 1);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    pawl__memory_hide_partitions(f->cluster, "t", -1);
+    fixture_forget(f);
+    fixture_set(f, "start", "t:1=8");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "flush", "flush 1: t:1 8..10 t:2 0..10\n");
+}
+
 static void
 bounds_that_come_late_are_waited_for(void **state)
 {
@@ -364,6 +382,7 @@ main(void)
         fixture_test(from_a_list),
         fixture_test(a_list_that_lacks_a_partition_is_an_error),
         fixture_test(a_list_outside_of_the_log_is_an_error),
+        fixture_test(a_list_counts_also_for_a_partition_that_is_new),
         fixture_test(bounds_that_come_late_are_waited_for),
         fixture_test(bounds_that_never_come_end_the_job),
         fixture_test(the_store_follows_a_sink_with_offsets_of_its_own),
