@@ -54,6 +54,24 @@ pawl__holdings_free(pawl__holdings *holdings)
     g_free(holdings);
 }
 
+/* Where a partition has to be among those that are there. */
+static guint
+place(const pawl__holdings *holdings, const pawl_partition *partition)
+{
+    guint first = 0, after = holdings->all->len;
+
+    while (first < after) {
+        guint middle = first + (after - first) / 2;
+        const pawl__holding *holding = g_ptr_array_index(holdings->all, middle);
+
+        if (pawl__partition_compare(&holding->partition, partition) < 0)
+            first = middle + 1;
+        else
+            after = middle;
+    }
+    return first;
+}
+
 pawl__holding *
 pawl__holdings_add(pawl__holdings *holdings, pawl_partition partition)
 {
@@ -61,7 +79,7 @@ pawl__holdings_add(pawl__holdings *holdings, pawl_partition partition)
 
     holding->partition.topic = g_strdup(partition.topic);
     holding->partition.number = partition.number;
-    g_ptr_array_add(holdings->all, holding);
+    g_ptr_array_insert(holdings->all, (gint) place(holdings, &partition), holding);
     g_hash_table_insert(holdings->index, &holding->partition, holding);
     return holding;
 }

@@ -39,7 +39,7 @@ pawl__holding *pawl__holdings_find(pawl__holdings *holdings, pawl_partition part
 
 size_t pawl__holdings_count(const pawl__holdings *holdings);
 
-/* Number `index`, in the order in which they were added. */
+/* Number `index`, in the order of topic and partition. Adding one moves those after it. */
 pawl__holding *pawl__holdings_at(pawl__holdings *holdings, size_t index);
 
 /* Orders by topic, then number: for qsort() on arrays of pawl_partition. */

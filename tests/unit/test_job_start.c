@@ -292,6 +292,30 @@ partitions_that_appeared_while_down_start_at_their_beginning(void **state)
     fixture_expect(f, "process", "process t:1 0..3 #1: 0 1 2\n");
 }
 
+/* Ranges are in the order of topic and partition, whenever these were found. */
+static void
+a_batch_is_ordered(void **state)
+{
+    fixture *f = *state;
+
+    fixture_select(f, "topics_pattern", "[st]");
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "min_offsets_per_batch", "3");
+    fixture_set(f, "discovery.interval", "100ms");
+    fixture_start(f);
+    fixture_await(f, "open t:0", 1);
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    fixture_await(f, "open t:1", 1);
+    pawl__memory_make_topic(f->cluster, "s", 1);
+    fixture_await(f, "open s:0", 1);
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    pawl__memory_append(f->cluster, "t", 1, 1);
+    pawl__memory_append(f->cluster, "s", 0, 1);
+    fixture_await(f, "save 1", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+    fixture_expect(f, "flush close", "flush 1: s:0 0..1 t:0 0..1 t:1 0..1\nclose s:0 t:0 t:1\n");
+}
+
 /* The answer that once made others read everything again from the beginning. */
 static void
 metadata_without_partitions_forget_nothing(void **state)
@@ -390,6 +414,7 @@ main(void)
         fixture_test(partitions_that_appear_while_running_start_at_their_beginning),
         fixture_test(topics_that_appear_while_running_start_at_their_beginning),
         fixture_test(partitions_that_appeared_while_down_start_at_their_beginning),
+        fixture_test(a_batch_is_ordered),
         fixture_test(metadata_without_partitions_forget_nothing),
         fixture_test(a_topic_that_nobody_makes_ends_the_job),
         fixture_test(a_topic_that_comes_late_is_waited_for),
