@@ -13,6 +13,7 @@ typedef struct pawl__holding {
     pawl_partition partition; /* the topic is owned */
     pawl_source_tap *tap;
     int64_t epoch;
+    bool opened; /* on_open said yes: on_close is owed */
 
     pawl_position stored;  /* what the store holds: `expected` of the next save */
     int64_t position;      /* the next offset to read; above `stored` while a sink holds records back */

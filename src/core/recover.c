@@ -228,24 +228,39 @@ pawl__job_discover(pawl_job *job, pawl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------- release -- */
 
+/* Tells the sink which of the partitions that it opened are no longer read. */
+static void
+close_partitions(pawl_job *job)
+{
+    size_t count = pawl__holdings_count(job->holdings), opened = 0;
+    pawl_partition *partitions = g_new0(pawl_partition, count);
+
+    for (size_t i = 0; i < count; i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (holding->opened)
+            partitions[opened++] = holding->partition;
+    }
+    if (opened > 0 && job->hooks.on_close != NULL)
+        job->hooks.on_close(job->hooks.user, partitions, opened);
+    g_free(partitions);
+}
+
 void
 pawl__job_release(pawl_job *job)
 {
     size_t count = pawl__holdings_count(job->holdings);
     pawl_acquire_line *lines = g_new0(pawl_acquire_line, count);
-    pawl_partition *partitions = g_new0(pawl_partition, count);
     pawl_error err = {0};
 
     for (size_t i = 0; i < count; i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        partitions[i] = lines[i].partition = holding->partition;
+        lines[i].partition = holding->partition;
         lines[i].ret_epoch = holding->epoch;
     }
-    if (count > 0 && job->hooks.on_close != NULL)
-        job->hooks.on_close(job->hooks.user, partitions, count);
+    close_partitions(job);
     if (count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "the partitions were not given back: %s", err.message);
-    g_free(partitions);
     g_free(lines);
 }

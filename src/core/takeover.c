@@ -175,9 +175,11 @@ ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
     }
     if (hooks->on_open != NULL)
         verdict = hooks->on_open(hooks->user, openings, takeover->count, &answer);
-    for (size_t i = 0; i < takeover->count; i++)
+    for (size_t i = 0; i < takeover->count; i++) {
+        holdings[i]->opened = verdict == PAWL_DONE;
         if (openings[i].position.known)
             holdings[i]->position = openings[i].position.offset;
+    }
     g_free(openings);
     if (verdict == PAWL_DONE)
         return PAWL_OK;

@@ -231,6 +231,30 @@ a_sink_above_the_end_is_a_loss(void **state)
     assert_int_equal(fixture_run(f), PAWL_DATA_LOSS);
 }
 
+static pawl_verdict
+refuse_to_open(fixture *f, pawl_opening *openings, size_t count, pawl_error *err)
+{
+    (void) f;
+    (void) openings;
+    (void) count;
+    pawl_error_set(err, PAWL_UNREACHABLE, 0, 0, "no table");
+    return PAWL_STOP;
+}
+
+static void
+a_sink_may_refuse_to_start(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 6);
+    f->on_open = refuse_to_open;
+    assert_int_equal(fixture_run(f), PAWL_UNREACHABLE);
+    assert_string_equal(f->err.message, "on_open: no table");
+    /* What was not opened is not closed, but it is given back. */
+    fixture_expect(f, "open begin close release", "open t:0 none@0\nrelease: t:0\n");
+    fixture_expect_stored(f, "t", 0, 0);
+}
+
 /* ----------------------------------------------------------------------------------------------------- discovery -- */
 
 static void
@@ -411,6 +435,7 @@ main(void)
         fixture_test(bounds_that_never_come_end_the_job),
         fixture_test(the_store_follows_a_sink_with_offsets_of_its_own),
         fixture_test(a_sink_above_the_end_is_a_loss),
+        fixture_test(a_sink_may_refuse_to_start),
         fixture_test(partitions_that_appear_while_running_start_at_their_beginning),
         fixture_test(topics_that_appear_while_running_start_at_their_beginning),
         fixture_test(partitions_that_appeared_while_down_start_at_their_beginning),
