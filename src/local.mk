@@ -31,6 +31,7 @@ src_libpawl_core_la_CPPFLAGS = $(LIBPAWL_CPPFLAGS)
 src_libpawl_core_la_CFLAGS = $(LIBPAWL_CFLAGS)
 src_libpawl_core_la_LIBADD = src/libpawl-util.la
 src_libpawl_core_la_SOURCES = \
+	src/builtin_stores.c \
 	src/builtins.c \
 	src/core/batch.c \
 	src/core/batch.h \

@@ -107,6 +107,13 @@ if WITH_SQLITE
 tests_libpawl_testing_la_LIBADD += backends/sqlite/libstore-sqlite.la
 endif
 
+# Where the store is built in, libpawl-core asks for it after libpawl-testing, which has it: it has to be wanted before.
+if !WITH_MODULES
+if WITH_SQLITE
+AM_LDFLAGS += -Wl,-u,pawl__store_sqlite
+endif
+endif
+
 # Tests are linked statically with all that is internal. One that has to see only what users see says
 # `tests_..._LDADD = $(SHARED_TEST_LIBS)`.
 LDADD = tests/libpawl-testing.la src/libpawl-core.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)

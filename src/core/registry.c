@@ -16,11 +16,8 @@
 
 #include <pawl/sys/registry.h>
 
+#include "core/store.h"
 #include "util/log.h"
-
-#ifdef PAWL_STATIC_SQLITE
-extern const pawl_store_backend pawl__store_sqlite;
-#endif
 
 #define MODULE_PREFIX "store-"
 #define MODULE_SUFFIX ".so"
@@ -34,13 +31,6 @@ static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static GPtrArray *registry_stores;  /* const pawl_store_backend *, borrowed for ever */
 static GPtrArray *registry_folders; /* char *, owned; the one that was added last comes first */
 
-static const pawl_store_backend *const built_in[] = {
-#ifdef PAWL_STATIC_SQLITE
-    &pawl__store_sqlite,
-#endif
-    NULL,
-};
-
 static void
 registry_enter(void)
 {
@@ -49,8 +39,8 @@ registry_enter(void)
         return;
     registry_stores = g_ptr_array_new();
     registry_folders = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; built_in[i]; i++)
-        g_ptr_array_add(registry_stores, (void *) built_in[i]);
+    for (size_t i = 0; pawl__builtin_stores[i] != NULL; i++)
+        g_ptr_array_add(registry_stores, (void *) pawl__builtin_stores[i]);
 }
 
 static void

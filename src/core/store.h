@@ -18,6 +18,9 @@
 
 #include "util/wait.h"
 
+/* The stores that are built in, ended by NULL; see src/builtin_stores.c. */
+extern const pawl_store_backend *const pawl__builtin_stores[];
+
 struct pawl_store {
     const pawl_store_backend *backend;
     void *self;

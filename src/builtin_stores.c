@@ -1,0 +1,21 @@
+/*
+ * builtin_stores.c - the stores that are built in, for a core that knows none of them
+ *
+ * There are none where stores can be modules. A file of its own: programs that need it do not need a source, too.
+ */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "core/store.h"
+
+#ifdef PAWL_STATIC_SQLITE
+extern const pawl_store_backend pawl__store_sqlite;
+#endif
+
+const pawl_store_backend *const pawl__builtin_stores[] = {
+#ifdef PAWL_STATIC_SQLITE
+    &pawl__store_sqlite,
+#endif
+    NULL,
+};
