@@ -36,7 +36,8 @@ if WITH_SQLITE
 CONFORMANCE_TESTS += tests/conformance/test_store_sqlite
 endif
 
-INTEGRATION_TESTS =
+INTEGRATION_TESTS = \
+	tests/integration/test_kafka_ranges
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
 TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES)
