@@ -40,13 +40,21 @@ INTEGRATION_TESTS = \
 	tests/integration/test_kafka_ranges
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
-TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES)
+TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES) $(KAFKA_FIXTURE_SOURCES)
 
 JOB_FIXTURE_SOURCES = \
 	tests/support/job_fixture.c \
 	tests/support/job_fixture.h \
 	tests/support/trap_store.c \
 	tests/support/trap_store.h
+
+KAFKA_FIXTURE_SOURCES = \
+	tests/support/kafka_broker.c \
+	tests/support/kafka_fixture.c \
+	tests/support/kafka_fixture.h \
+	tests/support/kafka_records.c \
+	tests/support/recorder.c \
+	tests/support/recorder.h
 
 TESTS_ENVIRONMENT = \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
