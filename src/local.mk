@@ -43,6 +43,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/holdings.h \
 	src/core/job.c \
 	src/core/job.h \
+	src/core/loss.c \
 	src/core/offsets.c \
 	src/core/plan.c \
 	src/core/plan.h \

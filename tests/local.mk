@@ -20,6 +20,7 @@ UNIT_TESTS = \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_job_loop \
+	tests/unit/test_job_loss \
 	tests/unit/test_job_start \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
@@ -33,7 +34,10 @@ UNIT_TESTS = \
 
 CONFORMANCE_TESTS = tests/conformance/test_store_memory
 if WITH_SQLITE
-CONFORMANCE_TESTS += tests/conformance/test_store_sqlite
+CONFORMANCE_TESTS += \
+	tests/conformance/test_sqlite_files \
+	tests/conformance/test_sqlite_results \
+	tests/conformance/test_store_sqlite
 endif
 
 INTEGRATION_TESTS = \
@@ -108,7 +112,13 @@ tests_libpawl_conformance_la_SOURCES = \
 	tests/conformance/waiting.c
 CONFORMANCE_LIBS = tests/libpawl-conformance.la $(LDADD)
 tests_conformance_test_store_memory_LDADD = $(CONFORMANCE_LIBS)
+SQLITE_RAW_SOURCES = tests/conformance/sqlite_raw.c tests/conformance/sqlite_raw.h
+tests_conformance_test_sqlite_files_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_sqlite_files_SOURCES = tests/conformance/test_sqlite_files.c $(SQLITE_RAW_SOURCES)
+tests_conformance_test_sqlite_results_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_sqlite_results_SOURCES = tests/conformance/test_sqlite_results.c $(SQLITE_RAW_SOURCES)
 tests_conformance_test_store_sqlite_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_sqlite_SOURCES = tests/conformance/test_store_sqlite.c $(SQLITE_RAW_SOURCES)
 
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
 tests_libpawl_testing_la_LIBADD =

@@ -13,6 +13,7 @@
 #include "core/batch.h"
 #include "core/crew.h"
 #include "core/holdings.h"
+#include "core/plan.h"
 #include "core/settings.h"
 #include "core/source.h"
 #include "core/stop.h"
@@ -92,8 +93,29 @@ pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t coun
  */
 pawl_status pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err);
 
+/* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
+pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err);
+
+/* Counts how long something has gone unanswered; true when that is too long. */
+bool pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms);
+
+/* What is known of each holding, in the form that the planner takes. */
+void pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count);
+
 /* The last batch of a job whose sink holds records back: nothing to read, all to flush. NULL when it holds none. */
 pawl_batch *pawl__job_plan_held(pawl_job *job);
+
+/* ------------------------------------------------------------------------------------------------------- loss.c -- */
+
+/*
+ * Looks at what the planner found of each holding. A position that lies outside of its log, surely so, fails the job or
+ * is moved and saved, as on_data_loss says. Afterwards the lines are planned anew, and there is no such finding.
+ */
+pawl_status pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count,
+                                    const pawl__plan_limits *limits, pawl_error *err);
+
+/* A fetch found a range outside of the log, and the bounds do not say so: has it read again, but not for ever. */
+pawl_status pawl__job_reopen_lost(pawl_job *job, pawl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------- saving.c -- */
 

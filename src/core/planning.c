@@ -1,29 +1,20 @@
 /*
  * planning.c - asking for the ends, and cutting the next batch
  *
- *     bounds of all logs -> what is lost is confirmed, and moved over if the policy says so -> ranges
+ *     bounds of all logs -> what is lost is settled -> ranges
  */
 #include "core/job.h"
 
 #include <glib.h>
 #include <inttypes.h>
 
-#include "core/plan.h"
 #include "util/clock.h"
 #include "util/log.h"
 
-/* A finding of loss is believed when it is still there after so many looks: a new leader may tell old ends for a moment. */
-#define LOSS_LOOKS   3
-#define LOSS_WAIT_MS 200
-
-/* How often in a row a fetch may be out of range although the bounds say that it is not. */
-#define OUT_OF_RANGE_LIMIT 5
-
 /* --------------------------------------------------------------------------------------------------------- bounds -- */
 
-/* Counts how long something has gone unanswered; true when that is too long. */
-static bool
-has_stalled(const pawl_job *job, int64_t *since_ms)
+bool
+pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms)
 {
     int64_t now = pawl__clock_ms();
 
@@ -43,7 +34,7 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
         return PAWL_OK;
     }
     holding->low = holding->high = holding->position; /* nothing to read for now */
-    if (!has_stalled(job, &holding->unanswered_since_ms))
+    if (!pawl__job_has_stalled(job, &holding->unanswered_since_ms))
         return PAWL_OK;
     return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                           "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %" PRId64 " ms",
@@ -52,9 +43,8 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
                           job->settings.stall_timeout_ms);
 }
 
-/* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
-static pawl_status
-ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
+pawl_status
+pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
 {
     size_t count = pawl__holdings_count(job->holdings);
     pawl_bounds_line *lines = g_new0(pawl_bounds_line, count);
@@ -66,7 +56,7 @@ ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
     *ret_known = status == PAWL_OK;
     if (status == PAWL_OK)
         job->unanswered_since_ms = 0;
-    else if (status != PAWL_CANCELLED && !has_stalled(job, &job->unanswered_since_ms))
+    else if (status != PAWL_CANCELLED && !pawl__job_has_stalled(job, &job->unanswered_since_ms))
         status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && *ret_known && i < count; i++)
         status = take_bounds(job, pawl__holdings_at(job->holdings, i), &lines[i], err);
@@ -96,9 +86,8 @@ pin_ends(pawl_job *job)
 
 /* ------------------------------------------------------------------------------------------------------- cutting -- */
 
-/* What is known of each holding, in the form that the planner takes. */
-static void
-describe(pawl_job *job, pawl__plan_line *lines, size_t count)
+void
+pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
@@ -129,161 +118,6 @@ limits_now(const pawl_job *job)
         .due = drains || pawl__clock_ms() - job->batch_ended_ms >= settings->max_trigger_delay_ms,
         .turn = (uint64_t) job->batch_number,
     };
-}
-
-static bool
-has_loss(const pawl__plan_line *lines, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (lines[i].ret_finding == PAWL__PLAN_BELOW || lines[i].ret_finding == PAWL__PLAN_ABOVE)
-            return true;
-    return false;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- loss -- */
-
-/*
- * With read_committed the end is the last stable offset, which an open transaction holds back. A position between that
- * and the end of the log (stored by a job that read uncommitted records) is nothing to worry about: it has to wait.
- */
-static pawl_status
-excuse_open_transactions(pawl_job *job, pawl__plan_line *lines, size_t count, pawl_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-        pawl_bounds_line end = {.partition = holding->partition};
-        pawl_status status;
-
-        if (lines[i].ret_finding != PAWL__PLAN_ABOVE || job->settings.isolation != PAWL__READ_COMMITTED)
-            continue;
-        status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), &end, 1, err);
-        if (status != PAWL_OK)
-            return status;
-        if (end.ret_status == PAWL_OK && holding->position <= end.ret_high)
-            holding->high = holding->position;
-    }
-    return PAWL_OK;
-}
-
-static int64_t
-lost_records(const pawl__plan_line *line)
-{
-    return line->ret_finding == PAWL__PLAN_BELOW ? line->low - line->position : 0;
-}
-
-static pawl_status
-report_loss(const pawl__holding *holding, const pawl__plan_line *line, pawl_error *err)
-{
-    if (line->ret_finding == PAWL__PLAN_BELOW)
-        return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
-                              "%s [%" PRId32 "]: the stored offset %" PRId64
-                              " is below the start of the log, which goes "
-                              "from %" PRId64 " to %" PRId64 ": %" PRId64 " records are lost (on_data_loss = fail)",
-                              holding->partition.topic, holding->partition.number, line->position, line->low,
-                              line->high, lost_records(line));
-    return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
-                          "%s [%" PRId32 "]: the stored offset %" PRId64
-                          " is above the end of the log, which goes from %" PRId64 " to %" PRId64
-                          ": it was cut or made anew, and what is lost cannot be counted "
-                          "(on_data_loss = fail)",
-                          holding->partition.topic, holding->partition.number, line->position, line->low, line->high);
-}
-
-/* Where the policy moves a lost position to. */
-static int64_t
-new_position(const pawl_job *job, const pawl__plan_line *line)
-{
-    return job->settings.on_data_loss == PAWL__LOSS_EARLIEST ? line->low : line->high;
-}
-
-/* The source has to read on from somewhere else. */
-static pawl_status
-hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
-{
-    pawl_hold_line line = {.partition = holding->partition, .position = holding->position};
-    pawl_status status;
-
-    job->source.api->unhold(job->source.self, &holding->tap, 1);
-    holding->tap = NULL;
-    holding->fetch_lost = false;
-    status = job->source.api->hold(job->source.self, &line, 1, err);
-    holding->tap = line.ret_tap;
-    return status;
-}
-
-static void
-log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *line, int64_t position)
-{
-    /* What is moved over unread on purpose (latest) counts as lost as well. */
-    int64_t lost = lost_records(line) + (line->ret_finding == PAWL__PLAN_BELOW ? position - line->low : 0);
-
-    pawl__log(&job->log, PAWL_LOG_ERROR, "job",
-              "%s [%" PRId32 "]: the stored offset %" PRId64 " is %s of the log %" PRId64 "..%" PRId64
-              ": moved to %" PRId64 " by on_data_loss, %" PRId64 " records lost",
-              holding->partition.topic, holding->partition.number, line->position,
-              line->ret_finding == PAWL__PLAN_BELOW ? "below the start" : "above the end", line->low, line->high,
-              position, lost);
-    pawl__wait_lock(&job->stats_wait);
-    job->stats.lost += lost;
-    pawl__wait_unlock(&job->stats_wait);
-}
-
-static pawl_status
-move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
-{
-    pawl__holding **moved = g_new0(pawl__holding *, count);
-    int64_t *positions = g_new0(int64_t, count);
-    size_t moves = 0;
-    pawl_status status = PAWL_OK;
-
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
-            continue;
-        if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
-            status = report_loss(holding, &lines[i], err);
-        positions[moves] = new_position(job, &lines[i]);
-        moved[moves++] = holding;
-    }
-    if (status == PAWL_OK)
-        status = pawl__job_save_positions(job, moved, positions, moves, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
-            continue;
-        holding->position = new_position(job, &lines[i]);
-        log_move(job, holding, &lines[i], holding->position);
-        status = hold_again(job, holding, err);
-    }
-    g_free(moved);
-    g_free(positions);
-    return status;
-}
-
-/* Looks again until the loss is gone or certain. */
-static pawl_status
-confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits, pawl_error *err)
-{
-    pawl_status status = PAWL_OK;
-    bool known = true;
-
-    for (int look = 0; status == PAWL_OK && has_loss(lines, count) && look < LOSS_LOOKS; look++) {
-        status = excuse_open_transactions(job, lines, count, err);
-        if (status != PAWL_OK)
-            break;
-        describe(job, lines, count);
-        pawl__plan(lines, count, limits);
-        if (!has_loss(lines, count) || look == LOSS_LOOKS - 1)
-            break;
-        if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
-            return pawl__job_broken_off(err);
-        status = ask_bounds(job, &known, err);
-        describe(job, lines, count);
-        pawl__plan(lines, count, limits);
-    }
-    return status;
 }
 
 /* --------------------------------------------------------------------------------------------------------- batch -- */
@@ -398,28 +232,6 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
     return status;
 }
 
-/* A fetch found a range outside of the log, and the bounds do not say so: read it again, but not for ever. */
-static pawl_status
-reopen_lost(pawl_job *job, pawl_error *err)
-{
-    pawl_status status = PAWL_OK;
-
-    for (size_t i = 0; status == PAWL_OK && i < pawl__holdings_count(job->holdings); i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (!holding->fetch_lost)
-            continue;
-        if (++holding->out_of_range > OUT_OF_RANGE_LIMIT)
-            return pawl_error_set(
-                err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
-                "%s [%" PRId32 "] at offset %" PRId64 ": the broker says that it is out of range, and "
-                "that its log goes from %" PRId64 " to %" PRId64,
-                holding->partition.topic, holding->partition.number, holding->position, holding->low, holding->high);
-        status = hold_again(job, holding, err);
-    }
-    return status;
-}
-
 /*
  * A range that was written down before a crash ends above the end of the log, as the log is now: what was there may become
  * visible again (an open transaction, a leader that catches up). Waits for it, but not for ever.
@@ -432,7 +244,7 @@ await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_er
 
         if (lines[i].ret_finding != PAWL__PLAN_PENDING_ABOVE)
             holding->pending_above_since_ms = 0;
-        else if (has_stalled(job, &holding->pending_above_since_ms))
+        else if (pawl__job_has_stalled(job, &holding->pending_above_since_ms))
             return pawl_error_set(
                 err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                 "%s [%" PRId32 "] at offset %" PRId64 ": the range up to %" PRId64 " that was planned "
@@ -457,25 +269,30 @@ is_drained(pawl_job *job)
     return job->pinned;
 }
 
+static size_t
+count_ranges(const pawl__plan_line *lines, size_t count)
+{
+    size_t ranges = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ranges += lines[i].ret_finding == PAWL__PLAN_RANGE;
+    return ranges;
+}
+
 static pawl_status
 plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t started_ms, pawl_error *err)
 {
     size_t count = pawl__holdings_count(job->holdings), ranges;
     pawl__plan_line *lines = g_new0(pawl__plan_line, count);
     pawl__plan_limits limits = limits_now(job);
-    pawl_status status = PAWL_OK;
+    pawl_status status;
 
-    describe(job, lines, count);
-    ranges = pawl__plan(lines, count, &limits);
-    if (has_loss(lines, count)) {
-        status = confirm_loss(job, lines, count, &limits, err);
-        if (status == PAWL_OK && has_loss(lines, count))
-            status = move_lost(job, lines, count, err);
-        describe(job, lines, count);
-        ranges = pawl__plan(lines, count, &limits);
-    }
+    pawl__job_describe(job, lines, count);
+    pawl__plan(lines, count, &limits);
+    status = pawl__job_settle_losses(job, lines, count, &limits, err);
+    ranges = count_ranges(lines, count);
     if (status == PAWL_OK)
-        status = reopen_lost(job, err);
+        status = pawl__job_reopen_lost(job, err);
     if (status == PAWL_OK)
         status = await_pending(job, lines, count, err);
     if (status == PAWL_OK) {
@@ -500,7 +317,7 @@ pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_e
 {
     int64_t started_ms = pawl__clock_ms();
     bool known = false;
-    pawl_status status = ask_bounds(job, &known, err);
+    pawl_status status = pawl__job_ask_bounds(job, &known, err);
 
     *ret_batch = NULL;
     *ret_finished = false;

@@ -265,6 +265,14 @@ pawl__memory_fail_calls(pawl__memory_cluster *cluster, pawl__memory_call call, i
 }
 
 void
+pawl__memory_spare_calls(pawl__memory_cluster *cluster, pawl__memory_call call, int count)
+{
+    pawl__wait_lock(&cluster->wait);
+    cluster->spared[call] = count;
+    leave(cluster);
+}
+
+void
 pawl__memory_hang_calls(pawl__memory_cluster *cluster, pawl__memory_call call, bool hang)
 {
     pawl__wait_lock(&cluster->wait);

@@ -53,6 +53,7 @@ struct pawl__memory_cluster {
 
     int called[PAWL__MEMORY_CALLS];
     int failing[PAWL__MEMORY_CALLS]; /* calls that are yet to fail; -1: all */
+    int spared[PAWL__MEMORY_CALLS];  /* calls that are answered before that */
     pawl_status failure[PAWL__MEMORY_CALLS];
     bool hanging[PAWL__MEMORY_CALLS];
     int open, most_open; /* ranges */

@@ -78,6 +78,9 @@ typedef enum pawl__memory_call {
 /* The next `times` calls of this kind fail at once with a status; -1: until told otherwise. */
 void pawl__memory_fail_calls(pawl__memory_cluster *cluster, pawl__memory_call call, int times, pawl_status status);
 
+/* So many calls are answered before those begin to fail. */
+void pawl__memory_spare_calls(pawl__memory_cluster *cluster, pawl__memory_call call, int count);
+
 /* Calls of this kind get no answer: they return when they are cancelled or their deadline has passed. */
 void pawl__memory_hang_calls(pawl__memory_cluster *cluster, pawl__memory_call call, bool hang);
 

@@ -79,6 +79,21 @@ memory_close(void *self)
 
 /* ----------------------------------------------------------------------------------------------------- questions -- */
 
+/* Whether it is this call's turn to fail. With the lock held. */
+static bool
+has_to_fail(pawl__memory_cluster *cluster, pawl__memory_call call)
+{
+    if (cluster->failing[call] == 0)
+        return false;
+    if (cluster->spared[call] > 0) {
+        cluster->spared[call]--;
+        return false;
+    }
+    if (cluster->failing[call] > 0)
+        cluster->failing[call]--;
+    return true;
+}
+
 /* Locks the cluster and begins a call, which may have to wait or to fail. */
 static pawl_status
 begin(memory_source *source, pawl__memory_call call, int64_t deadline_ms, pawl_error *err)
@@ -93,10 +108,8 @@ begin(memory_source *source, pawl__memory_call call, int64_t deadline_ms, pawl_e
             return pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, 0, "the cluster in memory hangs");
     if (source->cancelled)
         return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the source was cancelled");
-    if (cluster->failing[call] == 0)
+    if (!has_to_fail(cluster, call))
         return PAWL_OK;
-    if (cluster->failing[call] > 0)
-        cluster->failing[call]--;
     return pawl_error_set(err, cluster->failure[call], PAWL_ERROR_RETRIABLE, 0, "the cluster in memory fails");
 }
 

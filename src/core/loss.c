@@ -1,0 +1,209 @@
+/*
+ * loss.c - positions that lie outside of their logs
+ *
+ *     a finding of loss is looked at again -> it is certain -> the job fails, or moves on as on_data_loss says
+ */
+#include "core/job.h"
+
+#include <glib.h>
+#include <inttypes.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+/* A finding of loss is believed when it is still there after so many looks: a new leader may tell old ends for a moment. */
+#define LOSS_LOOKS   3
+#define LOSS_WAIT_MS 200
+
+/* How often in a row a fetch may be out of range although the bounds say that it is not. */
+#define OUT_OF_RANGE_LIMIT 5
+
+static bool
+has_loss(const pawl__plan_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].ret_finding == PAWL__PLAN_BELOW || lines[i].ret_finding == PAWL__PLAN_ABOVE)
+            return true;
+    return false;
+}
+
+/*
+ * With read_committed the end is the last stable offset, which an open transaction holds back. A position between that
+ * and the end of the log (stored by a job that read uncommitted records) is nothing to worry about: it has to wait.
+ */
+static pawl_status
+excuse_open_transactions(pawl_job *job, pawl__plan_line *lines, size_t count, pawl_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+        pawl_bounds_line end = {.partition = holding->partition};
+        pawl_status status;
+
+        if (lines[i].ret_finding != PAWL__PLAN_ABOVE || job->settings.isolation != PAWL__READ_COMMITTED)
+            continue;
+        status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), &end, 1, err);
+        if (status != PAWL_OK)
+            return status;
+        if (end.ret_status == PAWL_OK && holding->position <= end.ret_high)
+            holding->high = holding->position;
+    }
+    return PAWL_OK;
+}
+
+static int64_t
+lost_records(const pawl__plan_line *line)
+{
+    return line->ret_finding == PAWL__PLAN_BELOW ? line->low - line->position : 0;
+}
+
+static pawl_status
+report_loss(const pawl__holding *holding, const pawl__plan_line *line, pawl_error *err)
+{
+    if (line->ret_finding == PAWL__PLAN_BELOW)
+        return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
+                              "%s [%" PRId32 "]: the stored offset %" PRId64
+                              " is below the start of the log, which goes "
+                              "from %" PRId64 " to %" PRId64 ": %" PRId64 " records are lost (on_data_loss = fail)",
+                              holding->partition.topic, holding->partition.number, line->position, line->low,
+                              line->high, lost_records(line));
+    return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
+                          "%s [%" PRId32 "]: the stored offset %" PRId64
+                          " is above the end of the log, which goes from %" PRId64 " to %" PRId64
+                          ": it was cut or made anew, and what is lost cannot be counted "
+                          "(on_data_loss = fail)",
+                          holding->partition.topic, holding->partition.number, line->position, line->low, line->high);
+}
+
+/* Where the policy moves a lost position to. */
+static int64_t
+new_position(const pawl_job *job, const pawl__plan_line *line)
+{
+    return job->settings.on_data_loss == PAWL__LOSS_EARLIEST ? line->low : line->high;
+}
+
+/* The source has to read on from somewhere else. */
+static pawl_status
+hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
+{
+    pawl_hold_line line = {.partition = holding->partition, .position = holding->position};
+    pawl_status status;
+
+    job->source.api->unhold(job->source.self, &holding->tap, 1);
+    holding->tap = NULL;
+    holding->fetch_lost = false;
+    status = job->source.api->hold(job->source.self, &line, 1, err);
+    holding->tap = line.ret_tap;
+    return status;
+}
+
+static void
+log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *line, int64_t position)
+{
+    /* What is moved over unread on purpose (latest) counts as lost as well. */
+    int64_t lost = lost_records(line) + (line->ret_finding == PAWL__PLAN_BELOW ? position - line->low : 0);
+
+    pawl__log(&job->log, PAWL_LOG_ERROR, "job",
+              "%s [%" PRId32 "]: the stored offset %" PRId64 " is %s of the log %" PRId64 "..%" PRId64
+              ": moved to %" PRId64 " by on_data_loss, %" PRId64 " records lost",
+              holding->partition.topic, holding->partition.number, line->position,
+              line->ret_finding == PAWL__PLAN_BELOW ? "below the start" : "above the end", line->low, line->high,
+              position, lost);
+    pawl__wait_lock(&job->stats_wait);
+    job->stats.lost += lost;
+    pawl__wait_unlock(&job->stats_wait);
+}
+
+static pawl_status
+move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
+{
+    pawl__holding **moved = g_new0(pawl__holding *, count);
+    int64_t *positions = g_new0(int64_t, count);
+    size_t moves = 0;
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
+            continue;
+        if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
+            status = report_loss(holding, &lines[i], err);
+        positions[moves] = new_position(job, &lines[i]);
+        moved[moves++] = holding;
+    }
+    if (status == PAWL_OK)
+        status = pawl__job_save_positions(job, moved, positions, moves, err);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
+            continue;
+        holding->position = new_position(job, &lines[i]);
+        log_move(job, holding, &lines[i], holding->position);
+        status = hold_again(job, holding, err);
+    }
+    g_free(moved);
+    g_free(positions);
+    return status;
+}
+
+/* Looks again until the loss is gone or certain. */
+static pawl_status
+confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+    bool known = true;
+
+    for (int look = 0; status == PAWL_OK && has_loss(lines, count) && look < LOSS_LOOKS; look++) {
+        status = excuse_open_transactions(job, lines, count, err);
+        if (status != PAWL_OK)
+            break;
+        pawl__job_describe(job, lines, count);
+        pawl__plan(lines, count, limits);
+        if (!has_loss(lines, count) || look == LOSS_LOOKS - 1)
+            break;
+        if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
+            return pawl__job_broken_off(err);
+        status = pawl__job_ask_bounds(job, &known, err);
+        pawl__job_describe(job, lines, count);
+        pawl__plan(lines, count, limits);
+    }
+    return status;
+}
+
+pawl_status
+pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits,
+                        pawl_error *err)
+{
+    pawl_status status;
+
+    if (!has_loss(lines, count))
+        return PAWL_OK;
+    status = confirm_loss(job, lines, count, limits, err);
+    if (status == PAWL_OK && has_loss(lines, count))
+        status = move_lost(job, lines, count, err);
+    pawl__job_describe(job, lines, count);
+    pawl__plan(lines, count, limits);
+    return status;
+}
+
+pawl_status
+pawl__job_reopen_lost(pawl_job *job, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; status == PAWL_OK && i < pawl__holdings_count(job->holdings); i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (!holding->fetch_lost)
+            continue;
+        if (++holding->out_of_range > OUT_OF_RANGE_LIMIT)
+            return pawl_error_set(
+                err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
+                "%s [%" PRId32 "] at offset %" PRId64 ": the broker says that it is out of range, and "
+                "that its log goes from %" PRId64 " to %" PRId64,
+                holding->partition.topic, holding->partition.number, holding->position, holding->low, holding->high);
+        status = hold_again(job, holding, err);
+    }
+    return status;
+}
