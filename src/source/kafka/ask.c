@@ -3,6 +3,9 @@
  *
  * librdkafka's blocking calls cannot be broken off, so each is made of short ones: a cancelled job leaves within a second.
  * A connection that takes longer to set up goes on being set up meanwhile.
+ *
+ * Questions have a client of their own. On the one that fetches each would wait until the fetch before it is answered,
+ * which at the end of a log takes fetch.wait.max.ms, and a batch begins with two questions.
  */
 #include "source/kafka/kafka.h"
 
@@ -61,11 +64,11 @@ pawl__kafka_cluster(void *self, int64_t deadline_ms, char *ret_id, size_t size, 
     int slice;
 
     while (id == NULL && (slice = slice_ms(source, deadline_ms)) > 0)
-        id = rd_kafka_clusterid(source->client, slice);
+        id = rd_kafka_clusterid(source->asker, slice);
     if (id == NULL)
         return pawl__kafka_unreachable(source, RD_KAFKA_RESP_ERR__TIMED_OUT, "which cluster they are", err);
     g_strlcpy(ret_id, id, size);
-    rd_kafka_mem_free(source->client, id);
+    rd_kafka_mem_free(source->asker, id);
     return PAWL_OK;
 }
 
@@ -79,7 +82,7 @@ ask_metadata(kafka_source *source, int64_t deadline_ms, const rd_kafka_metadata_
     while ((slice = slice_ms(source, deadline_ms)) > 0) {
         int64_t asked_ms = pawl__clock_ms();
 
-        code = rd_kafka_metadata(source->client, source->pattern != NULL, NULL, ret_metadata, slice);
+        code = rd_kafka_metadata(source->asker, source->pattern != NULL, NULL, ret_metadata, slice);
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
             return PAWL_OK;
         if (!is_worth_another_try(code))
@@ -195,7 +198,7 @@ pawl__kafka_name_topics(kafka_source *source, pawl_error *err)
 {
     for (guint i = 0; i < source->topics->len; i++) {
         const char *name = g_ptr_array_index(source->topics, i);
-        rd_kafka_topic_t *handle = rd_kafka_topic_new(source->client, name, NULL);
+        rd_kafka_topic_t *handle = rd_kafka_topic_new(source->asker, name, NULL);
 
         if (handle == NULL)
             return pawl_error_set(err, PAWL_INVALID, 0, rd_kafka_last_error(), "topic '%s': %s", name,
@@ -286,7 +289,7 @@ pawl__kafka_bounds(void *self, int64_t deadline_ms, pawl_bounds_line *lines, siz
 {
     kafka_source *source = self;
 
-    return ask_bounds(source, source->client, deadline_ms, lines, count, err);
+    return ask_bounds(source, source->asker, deadline_ms, lines, count, err);
 }
 
 pawl_status
@@ -326,7 +329,7 @@ take_times(kafka_source *source, int64_t deadline_ms, const rd_kafka_topic_parti
                                   answer->partition, rd_kafka_err2str(answer->err));
         if (!lines[i].ret_none_after)
             continue;
-        status = ask_bounds(source, source->client, deadline_ms, &bounds, 1, err);
+        status = ask_bounds(source, source->asker, deadline_ms, &bounds, 1, err);
         if (status != PAWL_OK)
             return status;
         lines[i].ret_offset = bounds.ret_high;
@@ -344,7 +347,7 @@ pawl__kafka_at_time(void *self, int64_t deadline_ms, int64_t time_ms, pawl_time_
 
     for (size_t i = 0; i < count; i++)
         rd_kafka_topic_partition_list_add(list, lines[i].partition.topic, lines[i].partition.number);
-    status = ask_offsets(source, source->client, deadline_ms, list, time_ms, err);
+    status = ask_offsets(source, source->asker, deadline_ms, list, time_ms, err);
     if (status == PAWL_OK)
         status = take_times(source, deadline_ms, list, lines, count, err);
     rd_kafka_topic_partition_list_destroy(list);

@@ -159,7 +159,7 @@ pawl_status pawl__kafka_at_time(void *self, int64_t deadline_ms, int64_t time_ms
 const rd_kafka_topic_partition_t *pawl__kafka_answer(const rd_kafka_topic_partition_list_t *list, int hint,
                                                      pawl_partition partition);
 
-/* Makes the client know the topics that were asked for by name, so that one question is about all of them. */
+/* Makes the asker know the topics that were asked for by name, so that one question is about all of them. */
 pawl_status pawl__kafka_name_topics(kafka_source *source, pawl_error *err);
 
 /* ------------------------------------------------------------------------------------------------------- nudge.c -- */
@@ -177,7 +177,8 @@ void pawl__kafka_nudge(kafka_nudger *nudger, const char *topic, int32_t partitio
 
 struct kafka_source {
     const pawl_log *log;
-    rd_kafka_t *client;
+    rd_kafka_t *client; /* fetches */
+    rd_kafka_t *asker;  /* asks: a broker answers one request of a connection after the other, and a fetch may wait */
     kafka_client_setup client_setup;
     kafka_complaint complaint;
     kafka_budget budget;
@@ -191,7 +192,7 @@ struct kafka_source {
     GPtrArray *topics;        /* asked for by name; owned texts */
     GArray *explicit;         /* pawl_partition; topics are owned */
     GRegex *pattern;          /* NULL: topics are named */
-    GPtrArray *topic_handles; /* rd_kafka_topic_t * of the topics asked for by name */
+    GPtrArray *topic_handles; /* rd_kafka_topic_t * of the topics asked for by name, the asker's */
 
     GPtrArray *taps;   /* all that are held; owned */
     GHashTable *index; /* pawl_partition, inside the tap -> tap */

@@ -70,9 +70,6 @@ disconnect(kafka_source *source)
         pawl__kafka_lane_disconnect(g_ptr_array_index(source->lanes, i));
     for (guint i = 0; i < source->taps->len; i++)
         pawl__kafka_tap_disconnect(g_ptr_array_index(source->taps, i));
-    for (guint i = 0; i < source->topic_handles->len; i++)
-        rd_kafka_topic_destroy(g_ptr_array_index(source->topic_handles, i));
-    g_ptr_array_set_size(source->topic_handles, 0);
     pawl__kafka_client_free(source->client);
     source->client = NULL;
 }
@@ -86,14 +83,30 @@ connect_client(kafka_source *source, int partitions, pawl_error *err)
     status = pawl__kafka_client_new(&source->client_setup, &source->budget, &source->client, err);
     if (status == PAWL_OK && rd_kafka_version() < WAKES_BY_ITSELF)
         status = pawl__kafka_nudger_new(source->client, &source->nudger, err);
-    if (status == PAWL_OK)
-        status = pawl__kafka_name_topics(source, err);
     for (guint i = 0; status == PAWL_OK && i < source->lanes->len; i++)
         pawl__kafka_lane_connect(g_ptr_array_index(source->lanes, i), source->client);
     if (status == PAWL_OK && source->taps->len > 0)
         status =
             pawl__kafka_taps_connect(source, (pawl_source_tap *const *) source->taps->pdata, source->taps->len, err);
     return status;
+}
+
+static pawl_status
+connect_asker(kafka_source *source, pawl_error *err)
+{
+    pawl_status status = pawl__kafka_client_new(&source->client_setup, &source->budget, &source->asker, err);
+
+    if (status == PAWL_OK)
+        status = pawl__kafka_name_topics(source, err);
+    return status;
+}
+
+static void
+disconnect_asker(kafka_source *source)
+{
+    for (guint i = 0; i < source->topic_handles->len; i++)
+        rd_kafka_topic_destroy(g_ptr_array_index(source->topic_handles, i));
+    pawl__kafka_client_free(source->asker);
 }
 
 /* librdkafka's limits are for one partition each, and cannot be changed: more partitions need another client. */
@@ -185,6 +198,8 @@ source_open(void *self, const pawl_source_setup *setup, pawl_error *err)
     status = take_selection(source, setup, err);
     if (status == PAWL_OK)
         status = connect_client(source, MAX(FIRST_ROOM, (int) setup->partition_count), err);
+    if (status == PAWL_OK)
+        status = connect_asker(source, err);
     return status;
 }
 
@@ -194,6 +209,7 @@ source_close(void *self)
     kafka_source *source = self;
 
     disconnect(source);
+    disconnect_asker(source);
     g_ptr_array_unref(source->lanes);
     g_hash_table_unref(source->index);
     g_ptr_array_unref(source->taps);
