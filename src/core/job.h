@@ -37,13 +37,14 @@ struct pawl_job {
     bool recovered;           /* the first discovery is over: what appears now is read from its beginning */
     int64_t discovery_due_ms; /* when to look for new partitions */
 
-    int64_t batch_number;        /* of the last batch */
-    int64_t looked_ms;           /* when the brokers last told what there is: triggers count from there */
-    int64_t batch_ended_ms;      /* max_trigger_delay counts from there */
-    int64_t saved_ms;            /* the last save of any kind: refresh.interval counts from there */
-    int64_t unanswered_since_ms; /* since when the brokers do not answer at all; 0: they do */
-    int held_batches;            /* in a row with a range that flush held */
-    bool pinned;                 /* available-now: the ends are pinned */
+    int64_t batch_number;         /* of the last batch */
+    int64_t looked_ms;            /* when the brokers last told what there is: triggers count from there */
+    int64_t batch_ended_ms;       /* max_trigger_delay counts from there */
+    int64_t saved_ms;             /* the last save of any kind: refresh.interval counts from there */
+    int64_t unanswered_since_ms;  /* since when the brokers do not answer at all; 0: they do */
+    int64_t end_unknown_since_ms; /* since when a loss is suspected and nobody tells; 0: there is none, or they do */
+    int held_batches;             /* in a row with a range that flush held */
+    bool pinned;                  /* available-now: the ends are pinned */
 
     pawl__wait stats_wait; /* guards stats */
     pawl_stats stats;
@@ -109,10 +110,11 @@ pawl_batch *pawl__job_plan_held(pawl_job *job);
 
 /*
  * Looks at what the planner found of each holding. A position that lies outside of its log, surely so, fails the job or
- * is moved and saved, as on_data_loss says. Afterwards the lines are planned anew, and there is no such finding.
+ * is moved and saved, as on_data_loss says. Afterwards the lines are planned anew, and there is no such finding, unless
+ * *ret_known is false: nobody tells whether it is so.
  */
 pawl_status pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count,
-                                    const pawl__plan_limits *limits, pawl_error *err);
+                                    const pawl__plan_limits *limits, bool *ret_known, pawl_error *err);
 
 /* A fetch found a range outside of the log, and the bounds do not say so: has it read again, but not for ever. */
 pawl_status pawl__job_reopen_lost(pawl_job *job, pawl_error *err);

@@ -27,26 +27,50 @@ has_loss(const pawl__plan_line *lines, size_t count)
     return false;
 }
 
+/* What the ends of the logs say of the positions that seem to lie above them. */
+static void
+take_ends(pawl_job *job, const pawl_bounds_line *ends, size_t count, bool *ret_known)
+{
+    for (size_t i = 0; i < count; i++) {
+        pawl__holding *holding = pawl__holdings_find(job->holdings, ends[i].partition);
+
+        if (ends[i].ret_status != PAWL_OK)
+            *ret_known = false;
+        else if (holding->position <= ends[i].ret_high)
+            holding->high = holding->position;
+    }
+}
+
 /*
  * With read_committed the end is the last stable offset, which an open transaction holds back. A position between that
  * and the end of the log (stored by a job that read uncommitted records) is nothing to worry about: it has to wait.
+ * *ret_known is false when nobody tells the end of the log.
  */
 static pawl_status
-excuse_open_transactions(pawl_job *job, pawl__plan_line *lines, size_t count, pawl_error *err)
+excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t count, bool *ret_known, pawl_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-        pawl_bounds_line end = {.partition = holding->partition};
-        pawl_status status;
+    pawl_bounds_line *ends = g_new0(pawl_bounds_line, count);
+    size_t above = 0;
+    pawl_status status = PAWL_OK;
 
-        if (lines[i].ret_finding != PAWL__PLAN_ABOVE || job->settings.isolation != PAWL__READ_COMMITTED)
-            continue;
-        status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), &end, 1, err);
-        if (status != PAWL_OK)
-            return status;
-        if (end.ret_status == PAWL_OK && holding->position <= end.ret_high)
-            holding->high = holding->position;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].ret_finding == PAWL__PLAN_ABOVE && job->settings.isolation == PAWL__READ_COMMITTED)
+            ends[above++].partition = pawl__holdings_at(job->holdings, i)->partition;
+    if (above > 0)
+        status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), ends, above, err);
+    *ret_known = status == PAWL_OK;
+    if (status == PAWL_OK)
+        take_ends(job, ends, above, ret_known);
+    g_free(ends);
+    if (status == PAWL_CANCELLED)
+        return status;
+    if (*ret_known)
+        job->end_unknown_since_ms = 0;
+    else if (pawl__job_has_stalled(job, &job->end_unknown_since_ms))
+        return status != PAWL_OK ? status
+                                 : pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
+                                                  "nobody tells where logs end for stall_timeout = %" PRId64 " ms",
+                                                  job->settings.stall_timeout_ms);
     return PAWL_OK;
 }
 
@@ -147,43 +171,48 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
     return status;
 }
 
-/* Looks again until the loss is gone or certain. */
-static pawl_status
-confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits, pawl_error *err)
+static void
+plan_again(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits)
 {
-    pawl_status status = PAWL_OK;
-    bool known = true;
+    pawl__job_describe(job, lines, count);
+    pawl__plan(lines, count, limits);
+}
 
-    for (int look = 0; status == PAWL_OK && has_loss(lines, count) && look < LOSS_LOOKS; look++) {
-        status = excuse_open_transactions(job, lines, count, err);
-        if (status != PAWL_OK)
-            break;
-        pawl__job_describe(job, lines, count);
-        pawl__plan(lines, count, limits);
-        if (!has_loss(lines, count) || look == LOSS_LOOKS - 1)
-            break;
+/* Looks again until the loss is gone or certain, or nobody tells: *ret_known is false then. */
+static pawl_status
+confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits, bool *ret_known,
+             pawl_error *err)
+{
+    for (int look = 1;; look++) {
+        pawl_status status = excuse_open_transactions(job, lines, count, ret_known, err);
+
+        if (status != PAWL_OK || !*ret_known)
+            return status;
+        plan_again(job, lines, count, limits);
+        if (!has_loss(lines, count) || look == LOSS_LOOKS)
+            return PAWL_OK;
         if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
             return pawl__job_broken_off(err);
-        status = pawl__job_ask_bounds(job, &known, err);
-        pawl__job_describe(job, lines, count);
-        pawl__plan(lines, count, limits);
+        status = pawl__job_ask_bounds(job, ret_known, err);
+        if (status != PAWL_OK || !*ret_known)
+            return status;
+        plan_again(job, lines, count, limits);
     }
-    return status;
 }
 
 pawl_status
 pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits,
-                        pawl_error *err)
+                        bool *ret_known, pawl_error *err)
 {
     pawl_status status;
 
+    *ret_known = true;
     if (!has_loss(lines, count))
         return PAWL_OK;
-    status = confirm_loss(job, lines, count, limits, err);
-    if (status == PAWL_OK && has_loss(lines, count))
+    status = confirm_loss(job, lines, count, limits, ret_known, err);
+    if (status == PAWL_OK && *ret_known && has_loss(lines, count))
         status = move_lost(job, lines, count, err);
-    pawl__job_describe(job, lines, count);
-    pawl__plan(lines, count, limits);
+    plan_again(job, lines, count, limits);
     return status;
 }
 

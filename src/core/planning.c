@@ -64,24 +64,49 @@ pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
     return status;
 }
 
-/* available-now: what is there at the first look is all that will be read. False: some of it is not known yet. */
+static bool
+all_bounds_are_known(pawl_job *job)
+{
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
+        if (pawl__holdings_at(job->holdings, i)->unanswered_since_ms != 0)
+            return false;
+    return true;
+}
+
+/*
+ * available-now: what is there at the first look is all that will be read. once: it is all that there will be to cut a
+ * batch from. False: some of it is not known yet.
+ */
 static bool
 pin_ends(pawl_job *job)
 {
-    size_t count = pawl__holdings_count(job->holdings);
-
-    if (job->pinned || job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW)
+    if (job->pinned ||
+        (job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW && job->settings.trigger != PAWL__TRIGGER_ONCE))
         return true;
-    for (size_t i = 0; i < count; i++)
-        if (pawl__holdings_at(job->holdings, i)->unanswered_since_ms != 0)
-            return false;
-    for (size_t i = 0; i < count; i++) {
+    if (!all_bounds_are_known(job))
+        return false;
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
         holding->pin = pawl_position_at(holding->high);
     }
     job->pinned = true;
     return true;
+}
+
+bool
+pawl__job_pin_lost(pawl_job *job)
+{
+    bool lost = false;
+
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        lost = lost || holding->fetch_lost;
+        if (!holding->fetch_lost)
+            holding->pin = pawl_position_at(holding->position);
+    }
+    return lost;
 }
 
 /* ------------------------------------------------------------------------------------------------------- cutting -- */
@@ -286,16 +311,21 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
     pawl__plan_line *lines = g_new0(pawl__plan_line, count);
     pawl__plan_limits limits = limits_now(job);
     pawl_status status;
+    bool known;
 
     pawl__job_describe(job, lines, count);
     pawl__plan(lines, count, &limits);
-    status = pawl__job_settle_losses(job, lines, count, &limits, err);
+    status = pawl__job_settle_losses(job, lines, count, &limits, &known, err);
+    if (status != PAWL_OK || !known) {
+        g_free(lines);
+        return status;
+    }
     ranges = count_ranges(lines, count);
-    if (status == PAWL_OK)
-        status = pawl__job_reopen_lost(job, err);
+    status = pawl__job_reopen_lost(job, err);
     if (status == PAWL_OK)
         status = await_pending(job, lines, count, err);
     if (status == PAWL_OK) {
+        job->answered = true;
         count_plan(job, lines, count, started_ms);
         *ret_finished = is_drained(job);
     }
@@ -320,7 +350,7 @@ pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_e
     pawl_status status = pawl__job_ask_bounds(job, &known, err);
 
     *ret_batch = NULL;
-    *ret_finished = false;
+    *ret_finished = job->answered = false;
     if (status != PAWL_OK || !known || !pin_ends(job))
         return status;
     return plan_known(job, ret_batch, ret_finished, started_ms, err);

@@ -165,6 +165,25 @@ a_loss_is_looked_at_twice(void **state)
     fixture_expect_stored(f, "t", 0, 10);
 }
 
+/* Brokers that do not answer confirm nothing. */
+static void
+silence_does_not_confirm_a_loss(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 10);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    pawl__memory_lie(f->cluster, "t", 0, 1, 0, 3);
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "isolation", "read_uncommitted");
+    pawl__memory_spare_calls(f->cluster, PAWL__MEMORY_BOUNDS, 1);
+    pawl__memory_fail_calls(f->cluster, PAWL__MEMORY_BOUNDS, 4, PAWL_UNREACHABLE);
+    fixture_start(f);
+    fixture_await(f, "save 2: t:0 10>11", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 /* A job that read uncommitted records stands above what committed reading sees as the end. */
 static void
 an_open_transaction_is_no_loss(void **state)
@@ -182,6 +201,21 @@ an_open_transaction_is_no_loss(void **state)
     pawl__memory_append(f->cluster, "t", 0, 1);
     assert_int_equal(fixture_run(f), PAWL_OK);
     fixture_expect_stored(f, "t", 0, 11);
+}
+
+static void
+an_end_that_is_not_told_is_no_loss(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 10);
+    pawl__memory_open_transaction(f->cluster, "t", 0, 6);
+    fixture_set(f, "isolation", "read_uncommitted");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_set(f, "isolation", "read_committed");
+    pawl__memory_fail_calls(f->cluster, PAWL__MEMORY_LOG_END, 3, PAWL_UNREACHABLE);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 10);
 }
 
 /* ------------------------------------------------------------------------------------------------ found when fetching -- */
@@ -232,6 +266,18 @@ a_loss_while_reading_goes_on(void **state)
     assert_int_equal(f->stats.records, 4);
 }
 
+/* The one batch of this job is over, and yet it does not end as if nothing were wrong. */
+static void
+once_tells_of_a_loss_while_reading(void **state)
+{
+    fixture *f = *state;
+
+    set_up_loss_while_reading(f);
+    fixture_set(f, "trigger", "once");
+    assert_int_equal(fixture_run(f), PAWL_DATA_LOSS);
+    fixture_expect_stored(f, "t", 1, 2);
+}
+
 static void
 a_fetch_out_of_range_is_not_tried_for_ever(void **state)
 {
@@ -280,6 +326,33 @@ bounds_that_are_not_told_stall(void **state)
     fixture_expect_stored(f, "t", 0, 10);
 }
 
+/* Neither of the triggers that end takes what it does not know for nothing to do. */
+static void
+what_is_not_told_is_waited_for(void **state)
+{
+    static const char *const triggers[] = {"available-now", "once"};
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    for (size_t i = 0; i < G_N_ELEMENTS(triggers); i++) {
+        int64_t stored = (int64_t) i + 1;
+        int asked = pawl__memory_calls(f->cluster, PAWL__MEMORY_BOUNDS);
+
+        pawl__memory_append(f->cluster, "t", 0, 1);
+        pawl__memory_append(f->cluster, "t", 1, 1);
+        pawl__memory_refuse_bounds(f->cluster, "t", 1, PAWL_UNREACHABLE);
+        pawl__memory_fail_calls(f->cluster, PAWL__MEMORY_BOUNDS, 2, PAWL_UNREACHABLE);
+        fixture_set(f, "trigger", triggers[i]);
+        fixture_start(f);
+        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 5, fixture_deadline()));
+        pawl__memory_refuse_bounds(f->cluster, "t", 1, PAWL_OK);
+        assert_int_equal(fixture_join(f), PAWL_OK);
+        fixture_expect_stored(f, "t", 0, stored);
+        fixture_expect_stored(f, "t", 1, stored);
+    }
+}
+
 /* After the ends were pinned a leader goes away for a moment: what is left has still to be read. */
 static pawl_verdict
 take_the_leader_away(fixture *f, pawl_batch *batch, pawl_error *err)
@@ -322,12 +395,16 @@ main(void)
         fixture_test(an_empty_log_is_no_loss),
         fixture_test(only_what_is_lost_is_moved),
         fixture_test(a_loss_is_looked_at_twice),
+        fixture_test(silence_does_not_confirm_a_loss),
         fixture_test(an_open_transaction_is_no_loss),
+        fixture_test(an_end_that_is_not_told_is_no_loss),
         fixture_test(a_loss_while_reading_fails),
         fixture_test(a_loss_while_reading_goes_on),
+        fixture_test(once_tells_of_a_loss_while_reading),
         fixture_test(a_fetch_out_of_range_is_not_tried_for_ever),
         fixture_test(a_range_without_progress_stalls),
         fixture_test(bounds_that_are_not_told_stall),
+        fixture_test(what_is_not_told_is_waited_for),
         fixture_test(available_now_waits_for_a_leader),
     };
 
