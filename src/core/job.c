@@ -210,15 +210,15 @@ look(pawl_job *job, bool *ret_worked, bool *ret_finished, pawl_error *err)
 
     if (status == PAWL_OK)
         status = pawl__job_plan(job, &batch, ret_finished, err);
-    if (status == PAWL_OK && job->unanswered_since_ms == 0)
+    if (status == PAWL_OK && job->answered)
         job->looked_ms = now;
     if (status == PAWL_OK && batch != NULL) {
         status = run_batch(job, batch, err);
         job->batch_ended_ms = pawl__clock_ms();
+        if (job->settings.trigger == PAWL__TRIGGER_ONCE)
+            *ret_finished = !pawl__job_pin_lost(job);
     }
     *ret_worked = batch != NULL;
-    if (job->settings.trigger == PAWL__TRIGGER_ONCE && job->unanswered_since_ms == 0)
-        *ret_finished = true;
     pawl__batch_free(batch);
     return status;
 }

@@ -44,7 +44,8 @@ struct pawl_job {
     int64_t unanswered_since_ms;  /* since when the brokers do not answer at all; 0: they do */
     int64_t end_unknown_since_ms; /* since when a loss is suspected and nobody tells; 0: there is none, or they do */
     int held_batches;             /* in a row with a range that flush held */
-    bool pinned;                  /* available-now: the ends are pinned */
+    bool pinned;                  /* available-now, once: the ends are pinned */
+    bool answered;                /* the last look told all that has to be known */
 
     pawl__wait stats_wait; /* guards stats */
     pawl_stats stats;
@@ -93,6 +94,9 @@ pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t coun
  * *ret_finished says that the trigger is exhausted: nothing more will come.
  */
 pawl_status pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err);
+
+/* once: what was lost while the one batch ran has still to be dealt with, and nothing else. False: there is none. */
+bool pawl__job_pin_lost(pawl_job *job);
 
 /* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
 pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err);

@@ -279,6 +279,18 @@ once_tells_of_a_loss_while_reading(void **state)
 }
 
 static void
+once_reads_what_is_left_of_a_lost_range(void **state)
+{
+    fixture *f = *state;
+
+    set_up_loss_while_reading(f);
+    fixture_set(f, "trigger", "once");
+    fixture_set(f, "on_data_loss", "earliest");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "flush", "flush 1: t:1 0..2\nflush 2: t:0 8..10\n");
+}
+
+static void
 a_fetch_out_of_range_is_not_tried_for_ever(void **state)
 {
     fixture *f = *state;
@@ -345,7 +357,7 @@ what_is_not_told_is_waited_for(void **state)
         pawl__memory_fail_calls(f->cluster, PAWL__MEMORY_BOUNDS, 2, PAWL_UNREACHABLE);
         fixture_set(f, "trigger", triggers[i]);
         fixture_start(f);
-        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 5, fixture_deadline()));
+        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 4, fixture_deadline()));
         pawl__memory_refuse_bounds(f->cluster, "t", 1, PAWL_OK);
         assert_int_equal(fixture_join(f), PAWL_OK);
         fixture_expect_stored(f, "t", 0, stored);
@@ -401,6 +413,7 @@ main(void)
         fixture_test(a_loss_while_reading_fails),
         fixture_test(a_loss_while_reading_goes_on),
         fixture_test(once_tells_of_a_loss_while_reading),
+        fixture_test(once_reads_what_is_left_of_a_lost_range),
         fixture_test(a_fetch_out_of_range_is_not_tried_for_ever),
         fixture_test(a_range_without_progress_stalls),
         fixture_test(bounds_that_are_not_told_stall),
