@@ -41,7 +41,8 @@ CONFORMANCE_TESTS += \
 endif
 
 INTEGRATION_TESTS = \
-	tests/integration/test_kafka_ranges
+	tests/integration/test_kafka_ranges \
+	tests/integration/test_kafka_records
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
 TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES) $(KAFKA_FIXTURE_SOURCES)
@@ -57,6 +58,8 @@ KAFKA_FIXTURE_SOURCES = \
 	tests/support/kafka_fixture.c \
 	tests/support/kafka_fixture.h \
 	tests/support/kafka_records.c \
+	tests/support/measure.c \
+	tests/support/measure.h \
 	tests/support/recorder.c \
 	tests/support/recorder.h
 
