@@ -48,6 +48,15 @@ pawl__range_reset(pawl_range *range)
     range->records = range->bytes = range->rejected = 0;
 }
 
+bool
+pawl__batch_is_lost(const pawl_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->ranges[i].state != PAWL__RANGE_LOST)
+            return false;
+    return true;
+}
+
 void
 pawl__batch_gather(pawl_batch *batch)
 {

@@ -65,6 +65,9 @@ void pawl__batch_free(pawl_batch *batch);
 /* Forgets what an attempt has left: the slot, the counts. */
 void pawl__range_reset(pawl_range *range);
 
+/* Whether all its ranges were lost while they were read, so that it is no batch after all. */
+bool pawl__batch_is_lost(const pawl_batch *batch);
+
 /* Gathers the ranges that are done, for flush. */
 void pawl__batch_gather(pawl_batch *batch);
 

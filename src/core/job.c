@@ -168,6 +168,8 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
 static void
 count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 {
+    if (pawl__batch_is_lost(batch))
+        return;
     pawl__wait_lock(&job->stats_wait);
     job->stats.batches++;
     job->stats.process_ms = process_ms;

@@ -191,8 +191,10 @@ move_on(struct saving *saving)
         holding->pending = pawl_position_absent();
     }
     job->held_batches = holds_back(saving->batch) ? job->held_batches + 1 : 0;
-    job->batch_number = saving->batch->number;
-    job->saved_ms = pawl__clock_ms();
+    if (!pawl__batch_is_lost(saving->batch))
+        job->batch_number = saving->batch->number;
+    if (saving->count > 0)
+        job->saved_ms = pawl__clock_ms();
     pawl__wait_lock(&job->stats_wait);
     job->stats.flush_ms = saving->flush_ms;
     job->stats.save_ms = saving->save_ms;
