@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/unit/test_error \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
+	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
 	tests/unit/test_log \
 	tests/unit/test_offsets \

@@ -48,15 +48,15 @@ share_out(pawl__crew *crew, pawl_batch *batch)
     g_free(sorted);
 }
 
-/* How many ranges one worker may have open at once. */
+/* How many ranges a worker may have open at once: its part of open_ranges, which may be nothing. */
 static size_t
-quota(const pawl__crew *crew)
+quota(const pawl__crew *crew, int index)
 {
     int64_t open_ranges = crew->settings->open_ranges;
 
     if (open_ranges == 0)
         return SIZE_MAX;
-    return (size_t) MAX(open_ranges / crew->size, 1);
+    return (size_t) (open_ranges / crew->size + (index < open_ranges % crew->size));
 }
 
 pawl_status
@@ -121,7 +121,8 @@ init_thread(pawl__worker *worker)
 
     if (hooks->thread_init == NULL || hooks->thread_init(hooks->user, &worker->thread_data, &err) == PAWL_DONE)
         return true;
-    pawl__worker_fail(worker, PAWL_FAILED, "thread_init failed%s%s", err.message[0] != '\0' ? ": " : "", err.message);
+    pawl__worker_fail(worker, err.status != PAWL_OK ? err.status : PAWL_FAILED, "thread_init: %s",
+                      err.message[0] != '\0' ? err.message : "no reason given");
     return false;
 }
 
@@ -153,7 +154,7 @@ start_worker(pawl__crew *crew, int index)
     worker->lane = crew->source->api->lane(crew->source->self, index);
     worker->unopened = g_ptr_array_new();
     worker->waiting = g_ptr_array_new();
-    worker->quota = quota(crew);
+    worker->quota = quota(crew, index);
     code = pthread_create(&worker->pthread, NULL, worker_main, worker);
     worker->started = code == 0;
     if (!worker->started) {

@@ -114,8 +114,9 @@ pawl__job_wait(pawl_job *job, int64_t deadline_ms)
 }
 
 pawl_status
-pawl__job_broken_off(pawl_error *err)
+pawl__job_broken_off(pawl_job *job, pawl_error *err)
 {
+    job->broken_off = true;
     return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop before the first batch");
 }
 
@@ -263,7 +264,7 @@ as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
         pawl_error_clear(err);
         return PAWL_OK;
     }
-    if (status == PAWL_CANCELLED && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH) {
+    if (job->broken_off && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH) {
         pawl_error_clear(err);
         return PAWL_OK;
     }

@@ -45,6 +45,7 @@ struct pawl_job {
     int64_t end_unknown_since_ms; /* since when a loss is suspected and nobody tells; 0: there is none, or they do */
     int held_batches;             /* in a row with a range that flush held */
     bool pinned;                  /* available-now, once: the ends are pinned */
+    bool broken_off;              /* a step gave up since the job was told to end, with no batch in hand */
     bool answered;                /* the last look told all that has to be known */
 
     pawl__wait stats_wait; /* guards stats */
@@ -141,7 +142,7 @@ pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
 bool pawl__job_wait(pawl_job *job, int64_t deadline_ms);
 
 /* The status of a step that was broken off because the job was told to end. */
-pawl_status pawl__job_broken_off(pawl_error *err);
+pawl_status pawl__job_broken_off(pawl_job *job, pawl_error *err);
 
 /* The deadline of a question to the brokers that is asked now. */
 int64_t pawl__job_source_deadline(const pawl_job *job);

@@ -192,7 +192,7 @@ confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__pl
         if (!has_loss(lines, count) || look == LOSS_LOOKS)
             return PAWL_OK;
         if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
-            return pawl__job_broken_off(err);
+            return pawl__job_broken_off(job, err);
         status = pawl__job_ask_bounds(job, ret_known, err);
         if (status != PAWL_OK || !*ret_known)
             return status;

@@ -182,7 +182,7 @@ look_for_topics(struct findings *findings, pawl_error *err)
                                   "topic_timeout = %" PRId64 " ms",
                                   wanted(findings), job->settings.topic_timeout_ms);
         if (!pawl__job_wait(job, MIN(deadline_ms, pawl__clock_ms() + TOPIC_RETRY_MS)))
-            return pawl__job_broken_off(err);
+            return pawl__job_broken_off(job, err);
         status = look(findings, err);
     }
     return status;

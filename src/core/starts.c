@@ -34,7 +34,7 @@ pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_erro
                                   "]: nobody tells where its log begins and ends; is it without a leader?",
                                   unknown->partition.topic, unknown->partition.number);
         if (!pawl__job_wait(job, pawl__clock_ms() + BOUNDS_RETRY_MS))
-            return pawl__job_broken_off(err);
+            return pawl__job_broken_off(job, err);
     }
 }
 

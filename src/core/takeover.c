@@ -115,7 +115,7 @@ respect_owner(struct takeover *takeover, pawl_error *err)
     pawl__log(&takeover->job->log, PAWL_LOG_INFO, "job", "waiting until process %" PRId64 " on %s has been idle",
               owned->owner.pid, owned->owner.host);
     if (!pawl__job_wait(takeover->job, idle_at_ms))
-        return pawl__job_broken_off(err);
+        return pawl__job_broken_off(takeover->job, err);
     status = load(takeover, err);
     owned = freshest_owner(takeover);
     if (status == PAWL_OK && owned != NULL && owned->owner.renewed_ms > renewed_ms)
