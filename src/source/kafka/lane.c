@@ -55,7 +55,9 @@ record_header(const pawl_record *record, size_t index, pawl_header *ret_header)
 {
     rd_kafka_headers_t *headers;
 
-    if (rd_kafka_message_headers(record->_native, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    /* librdkafka takes the index for an int without looking. */
+    if (rd_kafka_message_headers(record->_native, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+        index >= rd_kafka_header_cnt(headers))
         return false;
     return rd_kafka_header_get_all(headers, index, &ret_header->name, &ret_header->value, &ret_header->value_size) ==
            RD_KAFKA_RESP_ERR_NO_ERROR;
