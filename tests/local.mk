@@ -23,6 +23,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_loss \
 	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
+	tests/unit/test_job_stop \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
 	tests/unit/test_pattern \
@@ -42,8 +43,10 @@ CONFORMANCE_TESTS += \
 endif
 
 INTEGRATION_TESTS = \
+	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_ranges \
-	tests/integration/test_kafka_records
+	tests/integration/test_kafka_records \
+	tests/integration/test_kafka_starts
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
 TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES) $(KAFKA_FIXTURE_SOURCES)

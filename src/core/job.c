@@ -277,11 +277,11 @@ as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
 static void
 shut_down(pawl_job *job, pawl_status status)
 {
+    if (job->store != NULL)
+        pawl__job_release(job, status != PAWL_CANCELLED);
     pawl__stop_unwatch(job->stop);
     pawl__crew_free(job->crew);
     job->crew = NULL;
-    if (job->source.self != NULL && job->store != NULL && status != PAWL_CANCELLED)
-        pawl__job_release(job);
     if (job->source.self != NULL)
         job->source.api->close(job->source.self);
     g_free(job->source.self);
@@ -301,7 +301,7 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (job->has_run)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
     job->has_run = true;
-    status = pawl__job_open(job, failure);
+    status = pawl__job_wait(job, 0) ? pawl__job_open(job, failure) : pawl__job_broken_off(job, failure);
     if (status == PAWL_OK)
         status =
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);

@@ -68,8 +68,8 @@ pawl_status pawl__job_recover(pawl_job *job, pawl_error *err);
 /* Looks for partitions that appeared, when it is time, and takes them over as well. */
 pawl_status pawl__job_discover(pawl_job *job, pawl_error *err);
 
-/* Gives all partitions back. */
-void pawl__job_release(pawl_job *job);
+/* Closes all partitions, and gives them back to the store unless that may hang. */
+void pawl__job_release(pawl_job *job, bool give_back);
 
 /* ----------------------------------------------------------------------------------------------------- takeover.c -- */
 

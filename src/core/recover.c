@@ -194,6 +194,8 @@ pawl__job_recover(pawl_job *job, pawl_error *err)
     struct findings findings;
     pawl_status status;
 
+    if (!pawl__job_wait(job, 0))
+        return pawl__job_broken_off(job, err);
     findings_init(&findings, job);
     status = job->source.api->cluster(job->source.self, pawl__job_source_deadline(job), job->cluster,
                                       sizeof job->cluster, err);
@@ -247,7 +249,7 @@ close_partitions(pawl_job *job)
 }
 
 void
-pawl__job_release(pawl_job *job)
+pawl__job_release(pawl_job *job, bool give_back)
 {
     size_t count = pawl__holdings_count(job->holdings);
     pawl_acquire_line *lines = g_new0(pawl_acquire_line, count);
@@ -260,7 +262,7 @@ pawl__job_release(pawl_job *job)
         lines[i].ret_epoch = holding->epoch;
     }
     close_partitions(job);
-    if (count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
+    if (give_back && count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "the partitions were not given back: %s", err.message);
     g_free(lines);
 }

@@ -137,9 +137,12 @@ flush(struct saving *saving, pawl_error *err)
 static pawl_status
 flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
 {
-    pawl_status status = begin(saving, err);
+    pawl_status status;
 
     *ret_again = false;
+    if (pawl__stop_state_now(saving->job->stop) == PAWL__STOP_LEAVE)
+        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the batch was left unsaved");
+    status = begin(saving, err);
     if (status == PAWL_OK) {
         status = flush(saving, err);
         *ret_again = status != PAWL_OK && (err->flags & PAWL_ERROR_RETRIABLE) != 0;

@@ -134,16 +134,40 @@ take_log(void *user, const pawl_log_line *line)
     pawl__wait_unlock(&f->wait);
 }
 
+/* With the lock held. */
+static bool
+has_logged(const fixture *f, const char *text)
+{
+    for (guint i = 0; i < f->lines->len; i++)
+        if (strstr(g_ptr_array_index(f->lines, i), text) != NULL)
+            return true;
+    return false;
+}
+
 bool
 fixture_logged(fixture *f, const char *text)
 {
-    bool is = false;
+    bool is;
 
     pawl__wait_lock(&f->wait);
-    for (guint i = 0; i < f->lines->len; i++)
-        is = is || strstr(g_ptr_array_index(f->lines, i), text) != NULL;
+    is = has_logged(f, text);
     pawl__wait_unlock(&f->wait);
     return is;
+}
+
+void
+fixture_await_log(fixture *f, const char *text)
+{
+    int64_t deadline_ms = fixture_deadline();
+    bool come;
+
+    pawl__wait_lock(&f->wait);
+    while (!has_logged(f, text) && pawl__wait_until(&f->wait, deadline_ms))
+        continue;
+    come = has_logged(f, text);
+    pawl__wait_unlock(&f->wait);
+    if (!come)
+        fail_msg("waited for '%s' in the log", text);
 }
 
 /* --------------------------------------------------------------------------------------------------------- hooks -- */

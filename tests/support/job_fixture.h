@@ -102,6 +102,9 @@ int fixture_count(fixture *f, const char *start);
 /* Whether a line of the log has this text in it. */
 bool fixture_logged(fixture *f, const char *text);
 
+/* Waits for such a line. */
+void fixture_await_log(fixture *f, const char *text);
+
 /* Forgets the transcript. */
 void fixture_forget(fixture *f);
 
