@@ -27,6 +27,13 @@ typedef struct pawl__holding {
     int out_of_range;               /* times in a row that a fetch was out of range though the bounds say otherwise */
 } pawl__holding;
 
+/* Whether a sink holds records of this partition back. */
+static inline bool
+pawl__holding_is_held(const pawl__holding *holding)
+{
+    return holding->stored.known && holding->stored.offset < holding->position;
+}
+
 typedef struct pawl__holdings pawl__holdings;
 
 pawl__holdings *pawl__holdings_new(void);

@@ -152,10 +152,12 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
             continue;
         if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
             status = report_loss(holding, &lines[i], err);
+        if (pawl__holding_is_held(holding))
+            continue; /* what a sink holds back before it is not safe yet: the next save that covers it saves the move */
         positions[moves] = new_position(job, &lines[i]);
         moved[moves++] = holding;
     }
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && moves > 0)
         status = pawl__job_save_positions(job, moved, positions, moves, err);
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);

@@ -166,20 +166,13 @@ count_plan(pawl_job *job, const pawl__plan_line *lines, size_t count, int64_t st
     pawl__wait_unlock(&job->stats_wait);
 }
 
-/* Whether a sink holds records of this partition back. */
-static bool
-is_held(const pawl__holding *holding)
-{
-    return holding->stored.known && holding->stored.offset < holding->position;
-}
-
 static size_t
 count_held(pawl_job *job)
 {
     size_t held = 0;
 
     for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
-        held += is_held(pawl__holdings_at(job->holdings, i));
+        held += pawl__holding_is_held(pawl__holdings_at(job->holdings, i));
     return held;
 }
 
@@ -211,7 +204,7 @@ make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
 
         if (lines != NULL && lines[i].ret_finding == PAWL__PLAN_RANGE)
             add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING);
-        else if (is_held(holding))
+        else if (pawl__holding_is_held(holding))
             add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE);
     }
     return batch;

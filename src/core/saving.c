@@ -35,7 +35,7 @@ is_transactional(const pawl_job *job)
 static bool
 is_to_be_saved(const pawl_range *range)
 {
-    return (range->state == PAWL__RANGE_DONE && !range->held) || range->state == PAWL__RANGE_SKIPPED;
+    return (range->state == PAWL__RANGE_DONE || range->state == PAWL__RANGE_SKIPPED) && !range->held;
 }
 
 /* A line for each range that is safe; before flush: for each that may be. */
@@ -233,7 +233,7 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     bool again;
 
     pawl__batch_gather(batch);
-    batch->must_flush = batch->must_flush || job->held_batches + 1 >= job->settings.max_held_batches;
+    batch->must_flush = batch->must_flush || job->held_batches >= job->settings.max_held_batches;
     do {
         attempt++;
         status = flush_and_save(&saving, &again, err);
