@@ -113,6 +113,9 @@ void pawl__kafka_tap_shut(pawl_source_tap *tap);
 /* Starts it. */
 void pawl__kafka_tap_open(pawl_source_tap *tap, rd_kafka_queue_t *lane_queue);
 
+/* Whether a message says that the offset to be fetched is out of the log's bounds. */
+bool pawl__kafka_is_loss(const rd_kafka_message_t *message);
+
 /* Keeps a message for a later range: the tap owns it now. */
 void pawl__kafka_tap_keep(pawl_source_tap *tap, rd_kafka_message_t *message);
 

@@ -249,7 +249,7 @@ note_reached(pawl_source_tap *tap, const rd_kafka_message_t *message)
         return false;
     }
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return true;
+        return !pawl__kafka_is_loss(message) || message->offset >= tap->reached;
     if (message->offset < tap->reached)
         return false;
     tap->reached = message->offset + 1;
@@ -296,8 +296,7 @@ is_passing(rd_kafka_resp_err_t code)
 static void
 fail_range(pawl_source_lane *lane, pawl_source_tap *tap, const rd_kafka_message_t *message, pawl_delivery *ret_delivery)
 {
-    bool lost =
-        message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || message->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
+    bool lost = pawl__kafka_is_loss(message);
 
     ret_delivery->kind = PAWL_DELIVERY_FAILED;
     ret_delivery->cookie = tap->cookie;
