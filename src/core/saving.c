@@ -113,7 +113,6 @@ flush(struct saving *saving, pawl_error *err)
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
 
-    pawl__batch_unflush(batch);
     batch->in_flush = true;
     if (hooks->flush != NULL && batch->flushed_count > 0)
         verdict = hooks->flush(hooks->user, batch, &answer);
@@ -142,6 +141,7 @@ flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
     *ret_again = false;
     if (pawl__stop_state_now(saving->job->stop) == PAWL__STOP_LEAVE)
         return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the batch was left unsaved");
+    pawl__batch_unflush(saving->batch);
     status = begin(saving, err);
     if (status == PAWL_OK) {
         status = flush(saving, err);

@@ -184,12 +184,17 @@ hold_and_retry(fixture *f, pawl_batch *batch, pawl_error *err)
 static void
 a_failed_flush_holds_nothing(void **state)
 {
+    static const char *const stores[] = {"trap", "traptx"};
     fixture *f = *state;
 
-    pawl__memory_append(f->cluster, "t", 0, 8);
-    f->on_flush = hold_and_retry;
-    assert_int_equal(fixture_run(f), PAWL_OK);
-    fixture_expect(f, "save", "save 1: t:0 0>8\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(stores); i++) {
+        pawl__memory_append(f->cluster, "t", 0, 8);
+        fixture_use_store(f, stores[i]);
+        f->on_flush = hold_and_retry;
+        f->calls = 0;
+        assert_int_equal(fixture_run(f), PAWL_OK);
+    }
+    fixture_expect(f, "save", "save 1: t:0 0>8\nsave 2: t:0 8>16\n");
 }
 
 static void
