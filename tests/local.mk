@@ -22,6 +22,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_hold \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
+	tests/unit/test_job_owner \
 	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
 	tests/unit/test_job_stop \
@@ -47,7 +48,8 @@ INTEGRATION_TESTS = \
 	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_ranges \
 	tests/integration/test_kafka_records \
-	tests/integration/test_kafka_starts
+	tests/integration/test_kafka_starts \
+	tests/integration/test_kafka_topics
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
 TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES) $(KAFKA_FIXTURE_SOURCES)

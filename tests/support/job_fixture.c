@@ -512,11 +512,11 @@ fixture_expect_stored(fixture *f, const char *topic, int partition, int64_t offs
     assert_int_equal(entry.offset.known ? entry.offset.offset : -1, offset);
 }
 
-void
-fixture_intrude(fixture *f, const char *topic, int partition, int64_t offset)
+static void
+intrude(fixture *f, const char *topic, int partition, int64_t offset, int64_t wall_ms)
 {
     pawl_entry entry = fixture_stored(f, topic, partition);
-    pawl_owner owner = {.host = "elsewhere", .pid = 7, .client_id = "intruder"};
+    pawl_owner owner = {.host = "elsewhere", .pid = 7, .client_id = "intruder", .renewed_ms = wall_ms};
     pawl_acquire_line line = {.partition = {topic, partition}, .epoch_seen = entry.epoch};
     pawl_save_line save = {.partition = {topic, partition}, .expected = entry.offset, .until = offset};
     pawl_store *store = open_store(f);
@@ -526,4 +526,16 @@ fixture_intrude(fixture *f, const char *topic, int partition, int64_t offset)
     if (offset >= 0)
         assert_int_equal(pawl_store_save(store, "g", &save, 1, NULL), PAWL_OK);
     pawl_store_close(store);
+}
+
+void
+fixture_intrude(fixture *f, const char *topic, int partition, int64_t offset)
+{
+    intrude(f, topic, partition, offset, 0);
+}
+
+void
+fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms)
+{
+    intrude(f, topic, partition, -1, wall_ms);
 }

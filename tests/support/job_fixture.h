@@ -120,6 +120,9 @@ void fixture_expect_stored(fixture *f, const char *topic, int partition, int64_t
 /* Does to the store, as another owner: takes the partition over, and moves it to `offset` unless that is -1. */
 void fixture_intrude(fixture *f, const char *topic, int partition, int64_t offset);
 
+/* The same without a move, by an owner whose clock says so. */
+void fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms);
+
 /* A deadline that is far enough for everything. */
 int64_t fixture_deadline(void);
 
