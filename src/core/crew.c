@@ -59,24 +59,48 @@ quota(const pawl__crew *crew, int index)
     return (size_t) (open_ranges / crew->size + (index < open_ranges % crew->size));
 }
 
-pawl_status
-pawl__crew_run(pawl__crew *crew, pawl_batch *batch, pawl_error *err)
+void
+pawl__crew_start(pawl__crew *crew, pawl_batch *batch)
 {
-    pawl_status status;
-
     pawl__wait_lock(&crew->wait);
     pawl_error_clear(&crew->failure);
     share_out(crew, batch);
     crew->busy = crew->size;
     crew->turn++;
     pawl__wait_wake(&crew->wait);
-    while (crew->busy > 0)
-        pawl__wait_until(&crew->wait, PAWL__NEVER);
+    pawl__wait_unlock(&crew->wait);
+}
+
+bool
+pawl__crew_wait(pawl__crew *crew, int64_t deadline_ms)
+{
+    bool through;
+
+    pawl__wait_lock(&crew->wait);
+    while (crew->busy > 0 && pawl__wait_until(&crew->wait, deadline_ms))
+        continue;
+    through = crew->busy == 0;
+    pawl__wait_unlock(&crew->wait);
+    return through;
+}
+
+pawl_status
+pawl__crew_result(pawl__crew *crew, pawl_error *err)
+{
+    pawl_status status;
+
+    pawl__wait_lock(&crew->wait);
     status = crew->failure.status;
     if (status != PAWL_OK && err != NULL)
         *err = crew->failure;
     pawl__wait_unlock(&crew->wait);
     return status;
+}
+
+void
+pawl__crew_drop(pawl__crew *crew)
+{
+    pawl__worker_fail(&crew->workers[0], PAWL_CANCELLED, "the batch was dropped");
 }
 
 void
@@ -181,15 +205,8 @@ pawl__crew_new(const pawl__source *source, const pawl_hooks *hooks, const pawl__
     pawl__wait_init(&crew->wait);
     for (int w = 0; w < crew->size; w++)
         start_worker(crew, w);
-
-    pawl__wait_lock(&crew->wait);
-    while (crew->busy > 0)
-        pawl__wait_until(&crew->wait, PAWL__NEVER);
-    status = crew->failure.status;
-    if (status != PAWL_OK && err != NULL)
-        *err = crew->failure;
-    pawl__wait_unlock(&crew->wait);
-
+    pawl__crew_wait(crew, PAWL__NEVER);
+    status = pawl__crew_result(crew, err);
     if (status != PAWL_OK)
         pawl__crew_free(crew);
     else

@@ -189,11 +189,27 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
     pawl__wait_unlock(&job->stats_wait);
 }
 
+/* Has the crew process the batch, renewing meanwhile what has to be renewed. An owner that was fenced off drops it. */
+static pawl_status
+process(pawl_job *job, pawl_batch *batch, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+
+    pawl__crew_start(job->crew, batch);
+    while (status == PAWL_OK && !pawl__crew_wait(job->crew, job->saved_ms + job->settings.refresh_interval_ms))
+        status = pawl__job_refresh(job, err);
+    if (status == PAWL_OK)
+        return pawl__crew_result(job->crew, err);
+    pawl__crew_drop(job->crew);
+    pawl__crew_wait(job->crew, PAWL__NEVER);
+    return status;
+}
+
 static pawl_status
 run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
     int64_t started_ms = pawl__clock_ms(), processed_ms;
-    pawl_status status = pawl__crew_run(job->crew, batch, err);
+    pawl_status status = process(job, batch, err);
 
     processed_ms = pawl__clock_ms();
     if (status == PAWL_OK)

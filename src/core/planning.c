@@ -246,6 +246,8 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
         };
     }
     status = pawl_store_plan(job->store, job->settings.group, lines, planned, err);
+    for (size_t i = 0; status == PAWL_OK && i < batch->count; i++)
+        batch->ranges[i].holding->planned = batch->ranges[i].state == PAWL__RANGE_WAITING;
     g_free(lines);
     return status;
 }

@@ -187,6 +187,7 @@ move_on(struct saving *saving)
         pawl__holding *holding = range->holding;
 
         holding->fetch_lost = range->state == PAWL__RANGE_LOST;
+        holding->planned = false;
         if (holding->fetch_lost)
             continue;
         holding->out_of_range = 0;
@@ -289,11 +290,12 @@ pawl__job_refresh(pawl_job *job, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (!holding->stored.known || holding->pending.known)
+        if (!holding->stored.known || holding->pending.known || holding->planned)
             continue;
         positions[known] = holding->stored.offset;
         holdings[known++] = holding;
     }
+    job->saved_ms = pawl__clock_ms();
     if (known > 0)
         status = pawl__job_save_positions(job, holdings, positions, known, err);
     job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */

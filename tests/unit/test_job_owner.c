@@ -93,6 +93,42 @@ an_idle_job_is_fenced_off_by_its_refresh(void **state)
     assert_int_equal(fixture_join(f), PAWL_FENCED);
 }
 
+/* A batch may take longer than anybody waits for the owner to renew its entry. */
+static void
+the_owner_is_renewed_while_a_batch_runs(void **state)
+{
+    static const char *const stores[] = {"trap", "traptx"};
+    fixture *f = *state;
+
+    fixture_set(f, "refresh.interval", "100ms");
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    for (size_t i = 0; i < G_N_ELEMENTS(stores); i++) {
+        pawl__memory_append(f->cluster, "t", 0, 2);
+        pawl__memory_stall(f->cluster, "t", 0, true);
+        fixture_use_store(f, stores[i]);
+        fixture_forget(f);
+        fixture_start(f);
+        fixture_await(f, "save 0", 2);
+        pawl__memory_stall(f->cluster, "t", 0, false);
+        assert_int_equal(fixture_join(f), PAWL_OK);
+        fixture_expect_stored(f, "t", 0, 2 * (int64_t) (i + 1));
+    }
+}
+
+static void
+a_batch_is_given_up_when_its_owner_is_fenced_off(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "refresh.interval", "100ms");
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    pawl__memory_stall(f->cluster, "t", 0, true);
+    fixture_start(f);
+    fixture_await(f, "save 0", 1);
+    fixture_intrude(f, "t", 0, -1);
+    assert_int_equal(fixture_join(f), PAWL_FENCED);
+}
+
 /* ------------------------------------------------------------------------------------------------------- takeover -- */
 
 static void
@@ -282,6 +318,24 @@ who_takes_over_keeps_the_promise(void **state)
     fixture_expect(f, "flush", "flush 1: t:0 0..4\nflush 2: t:0 4..5\nflush 3: t:0 5..6\n");
 }
 
+/* The renewal of the owner's entry is a save, and a save clears what is planned. */
+static void
+the_refresh_keeps_what_is_planned(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 6);
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_stall(f->cluster, "t", 0, true);
+    fixture_set(f, "replay", "exact");
+    fixture_set(f, "refresh.interval", "100ms");
+    fixture_start(f);
+    fixture_await(f, "save 0: t:1 0>0", 2); /* of the other partition */
+    assert_int_equal(fixture_stored(f, "t", 0).pending.offset, 6);
+    pawl__memory_stall(f->cluster, "t", 0, false);
+    assert_int_equal(fixture_join(f), PAWL_OK);
+}
+
 static void
 a_planned_range_above_the_end_is_waited_for(void **state)
 {
@@ -388,6 +442,8 @@ main(void)
         fixture_test(a_moved_offset_is_not_written_over),
         fixture_test(a_store_that_contradicts_is_a_conflict),
         fixture_test(an_idle_job_is_fenced_off_by_its_refresh),
+        fixture_test(the_owner_is_renewed_while_a_batch_runs),
+        fixture_test(a_batch_is_given_up_when_its_owner_is_fenced_off),
         fixture_test(takeover_now_takes_what_is_owned),
         fixture_test(takeover_refuse_takes_only_what_is_free),
         fixture_test(takeover_idle_waits_until_the_owner_is_silent),
@@ -398,6 +454,7 @@ main(void)
         fixture_test(another_cluster_is_refused),
         fixture_test(a_range_that_was_written_down_is_run_again_exactly),
         fixture_test(who_takes_over_keeps_the_promise),
+        fixture_test(the_refresh_keeps_what_is_planned),
         fixture_test(a_planned_range_above_the_end_is_waited_for),
         fixture_test(every_failure_of_the_store_ends_the_job_cleanly),
         fixture_test(every_failure_of_the_source_ends_the_job_cleanly),
