@@ -32,6 +32,7 @@ UNIT_TESTS = \
 	tests/unit/test_plan \
 	tests/unit/test_registry \
 	tests/unit/test_settings \
+	tests/unit/test_stop \
 	tests/unit/test_store \
 	tests/unit/test_text \
 	tests/unit/test_url
@@ -57,6 +58,7 @@ TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE
 JOB_FIXTURE_SOURCES = \
 	tests/support/job_fixture.c \
 	tests/support/job_fixture.h \
+	tests/support/job_fixture_store.c \
 	tests/support/trap_store.c \
 	tests/support/trap_store.h
 
