@@ -85,7 +85,10 @@ pawl_status pawl__job_take_over(pawl_job *job, const pawl_partition *partitions,
 pawl_status pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count, pawl_position *ret_initial,
                                      pawl_error *err);
 
-/* Asks for bounds until every one is known, or source_timeout has passed. */
+/*
+ * Asks for bounds until every one is known, or source_timeout has passed. While the job runs there are others to read: then
+ * it asks once only. PAWL_UNREACHABLE: some are not known.
+ */
 pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_error *err);
 
 /* --------------------------------------------------------------------------------------------------- planning.c -- */

@@ -158,6 +158,16 @@ take_found(struct findings *findings, pawl_error *err)
                                findings->appeared->len, err);
 }
 
+/* Whether the take-over came so far that there is no way back. */
+static bool
+is_any_held(const struct findings *findings)
+{
+    for (guint i = 0; i < findings->appeared->len; i++)
+        if (pawl__holdings_find(findings->job->holdings, g_array_index(findings->appeared, pawl_partition, i)) != NULL)
+            return true;
+    return false;
+}
+
 /* What the job was told to read, for a message. */
 static const char *
 wanted(const struct findings *findings)
@@ -224,6 +234,10 @@ pawl__job_discover(pawl_job *job, pawl_error *err)
         status = take_found(&findings, err);
     else
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "looking for new partitions: %s", answer.message);
+    if (status == PAWL_UNREACHABLE && !is_any_held(&findings)) {
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "new partitions are left until the next look: %s", err->message);
+        status = PAWL_OK;
+    }
     findings_done(&findings);
     return status;
 }
