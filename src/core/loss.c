@@ -234,6 +234,8 @@ pawl__job_reopen_lost(pawl_job *job, pawl_error *err)
                 "%s [%" PRId32 "] at offset %" PRId64 ": the broker says that it is out of range, and "
                 "that its log goes from %" PRId64 " to %" PRId64,
                 holding->partition.topic, holding->partition.number, holding->position, holding->low, holding->high);
+        if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
+            return pawl__job_broken_off(job, err);
         status = hold_again(job, holding, err);
     }
     return status;
