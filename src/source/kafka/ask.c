@@ -210,6 +210,22 @@ pawl__kafka_name_topics(kafka_source *source, pawl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------- offsets -- */
 
+/* librdkafka does not say of each partition that it does not exist when none of them does. */
+static bool
+is_about_missing(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+           code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+static void
+set_errors(rd_kafka_topic_partition_list_t *list, rd_kafka_resp_err_t code)
+{
+    for (int i = 0; i < list->cnt; i++)
+        if (list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            list->elems[i].err = code;
+}
+
 /* Asks for one offset of each partition in the list, one question a broker. */
 static pawl_status
 ask_offsets(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, rd_kafka_topic_partition_list_t *list,
@@ -226,7 +242,9 @@ ask_offsets(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, rd_ka
             list->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
         }
         code = rd_kafka_offsets_for_times(client, list, slice);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (is_about_missing(code))
+            set_errors(list, code);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR || is_about_missing(code))
             return PAWL_OK;
         if (!is_worth_another_try(code))
             break;
@@ -238,8 +256,7 @@ ask_offsets(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, rd_ka
 static pawl_status
 status_of(const rd_kafka_topic_partition_t *answer)
 {
-    if (answer->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || answer->err == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
-        answer->err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+    if (is_about_missing(answer->err))
         return PAWL_FAILED;
     if (answer->err != RD_KAFKA_RESP_ERR_NO_ERROR || answer->offset < 0)
         return PAWL_UNREACHABLE;

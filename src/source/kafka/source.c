@@ -66,6 +66,8 @@ disconnect(kafka_source *source)
 {
     pawl__kafka_nudger_free(source->nudger);
     source->nudger = NULL;
+    if (source->client != NULL)
+        rd_kafka_assign(source->client, NULL); /* nothing comes into the queues any more */
     for (guint i = 0; i < source->lanes->len; i++)
         pawl__kafka_lane_disconnect(g_ptr_array_index(source->lanes, i));
     for (guint i = 0; i < source->taps->len; i++)

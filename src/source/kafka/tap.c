@@ -88,7 +88,11 @@ pawl__kafka_tap_shut(pawl_source_tap *tap)
 
 /* ------------------------------------------------------------------------------------------------------ assigning -- */
 
-/* What an earlier reading has left in a queue is of no use to the next. */
+/*
+ * Empties a queue: what an earlier reading has left in it is of no use to the next. Besides, each message holds its
+ * partition, which holds the queue: of a topic that has vanished librdkafka does not break that circle, and then waits for
+ * ever for the client's last partition to end.
+ */
 static void
 drop_queued(rd_kafka_queue_t *queue)
 {
@@ -100,6 +104,17 @@ drop_queued(rd_kafka_queue_t *queue)
             rd_kafka_message_destroy(messages[i]);
 }
 
+static void
+give_queue_back(pawl_source_tap *tap)
+{
+    if (tap->queue == NULL)
+        return;
+    pawl__kafka_tap_shut(tap);
+    drop_queued(tap->queue);
+    rd_kafka_queue_destroy(tap->queue);
+    tap->queue = NULL;
+}
+
 /*
  * Takes librdkafka's queue of the partition, anew each time: of a topic that was away meanwhile it is another. Forwarding
  * it to nowhere before the partition is assigned also tells librdkafka that the queue is ours: else it would forward it to
@@ -108,8 +123,7 @@ drop_queued(rd_kafka_queue_t *queue)
 static pawl_status
 take_queue(pawl_source_tap *tap, pawl_error *err)
 {
-    if (tap->queue != NULL)
-        rd_kafka_queue_destroy(tap->queue);
+    give_queue_back(tap);
     tap->queue = rd_kafka_queue_get_partition(tap->source->client, tap->partition.topic, tap->partition.number);
     if (tap->queue == NULL)
         return pawl_error_set(err, PAWL_FAILED, 0, 0, "%s [%" PRId32 "]: librdkafka gives no queue for it",
@@ -183,11 +197,7 @@ void
 pawl__kafka_tap_disconnect(pawl_source_tap *tap)
 {
     drop_ahead(tap);
-    if (tap->queue != NULL) {
-        pawl__kafka_tap_shut(tap);
-        rd_kafka_queue_destroy(tap->queue);
-    }
-    tap->queue = NULL;
+    give_queue_back(tap);
 }
 
 void
