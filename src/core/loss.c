@@ -218,11 +218,22 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
     return status;
 }
 
+static bool
+has_lost_fetch(pawl_job *job)
+{
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
+        if (pawl__holdings_at(job->holdings, i)->fetch_lost)
+            return true;
+    return false;
+}
+
 pawl_status
 pawl__job_reopen_lost(pawl_job *job, pawl_error *err)
 {
     pawl_status status = PAWL_OK;
 
+    if (has_lost_fetch(job) && !pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
+        return pawl__job_broken_off(job, err);
     for (size_t i = 0; status == PAWL_OK && i < pawl__holdings_count(job->holdings); i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
@@ -234,8 +245,6 @@ pawl__job_reopen_lost(pawl_job *job, pawl_error *err)
                 "%s [%" PRId32 "] at offset %" PRId64 ": the broker says that it is out of range, and "
                 "that its log goes from %" PRId64 " to %" PRId64,
                 holding->partition.topic, holding->partition.number, holding->position, holding->low, holding->high);
-        if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
-            return pawl__job_broken_off(job, err);
         status = hold_again(job, holding, err);
     }
     return status;
