@@ -78,6 +78,9 @@ take_log(const rd_kafka_t *client, int level, const char *facility, const char *
     if (setup == NULL)
         return;
     message = message != NULL ? message + 3 : text;
+    /* A summary of complaints that were there before: it must not take the place of the one that tells why. */
+    if (g_str_has_suffix(message, " brokers are down"))
+        return;
     if (level_of(level) == PAWL_LOG_WARN && !remember_complaint(setup->complaint, message))
         return;
     pawl__log(setup->log, level_of(level), "client", "%s: %s", facility, message);
