@@ -46,6 +46,7 @@ CONFORMANCE_TESTS += \
 endif
 
 INTEGRATION_TESTS = \
+	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_ranges \
 	tests/integration/test_kafka_records \
