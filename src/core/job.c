@@ -235,7 +235,7 @@ look(pawl_job *job, bool *ret_worked, bool *ret_finished, pawl_error *err)
         status = run_batch(job, batch, err);
         job->batch_ended_ms = pawl__clock_ms();
         if (job->settings.trigger == PAWL__TRIGGER_ONCE)
-            *ret_finished = !pawl__job_pin_lost(job);
+            *ret_finished = !pawl__job_pin_left(job);
     }
     *ret_worked = batch != NULL;
     pawl__batch_free(batch);

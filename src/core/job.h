@@ -99,8 +99,9 @@ pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t coun
  */
 pawl_status pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err);
 
-/* once: what was lost while the one batch ran has still to be dealt with, and nothing else. False: there is none. */
-bool pawl__job_pin_lost(pawl_job *job);
+/* once: what was lost while the one batch ran, or was waited for, has still to be dealt with, and nothing else. False:
+ * nothing is left. */
+bool pawl__job_pin_left(pawl_job *job);
 
 /* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
 pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err);

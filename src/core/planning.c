@@ -95,18 +95,19 @@ pin_ends(pawl_job *job)
 }
 
 bool
-pawl__job_pin_lost(pawl_job *job)
+pawl__job_pin_left(pawl_job *job)
 {
-    bool lost = false;
+    bool left = false;
 
     for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        lost = lost || holding->fetch_lost;
-        if (!holding->fetch_lost)
+        if (holding->fetch_lost || holding->pending_above_since_ms != 0)
+            left = true;
+        else
             holding->pin = pawl_position_at(holding->position);
     }
-    return lost;
+    return left;
 }
 
 /* ------------------------------------------------------------------------------------------------------- cutting -- */

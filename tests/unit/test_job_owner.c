@@ -350,11 +350,13 @@ a_planned_range_above_the_end_is_waited_for(void **state)
     fixture_set(f, "stall_timeout", "1h");
     fixture_set(f, "trigger", "once");
     fixture_forget(f);
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_append(f->cluster, "t", 1, 1);
     fixture_start(f);
-    fixture_await(f, "open", 1);
+    fixture_await(f, "save 1: t:1", 1); /* others go on, but it is not the end */
     pawl__memory_append(f->cluster, "t", 0, 5);
     assert_int_equal(fixture_join(f), PAWL_OK);
-    fixture_expect(f, "flush", "flush 1: t:0 0..6\n");
+    fixture_expect(f, "flush", "flush 1: t:1 0..1\nflush 2: t:0 0..6\n");
 }
 
 /* ----------------------------------------------------------------------------------------------- stores that fail -- */
