@@ -42,7 +42,8 @@ struct pawl_source_lane {
     const rd_kafka_topic_t *last_topic;
     int32_t last_partition;
 
-    int64_t idle_since_ms; /* since when nothing came at all */
+    bool delivered;        /* the last call of `next` gave something, and user code has had the time since then */
+    int64_t idle_since_ms; /* since when nothing could be delivered */
     int64_t hungry_at_ms;  /* when to nudge because of that */
     int64_t average_bytes; /* of a value, lately */
     bool was_full;         /* the queue was over its limit: the broker thread may sleep */
@@ -516,31 +517,43 @@ receive(pawl_source_lane *lane)
     if (lane->count == 0)
         return false;
     watch_level(lane, lane->count);
-    note_activity(lane, pawl__clock_ms());
     return true;
 }
 
+/* Waits until something can be delivered. False: the deadline passed, or wake was called. */
+static bool
+await_delivery(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_delivery)
+{
+    while (!atomic_exchange(&lane->woken, false)) {
+        int64_t now;
+
+        if (serve_open(lane, ret_delivery))
+            return true;
+        if (lane->next < lane->count || receive(lane)) {
+            if (cut_run(lane, ret_delivery))
+                return true;
+            continue;
+        }
+        now = pawl__clock_ms();
+        if (now >= deadline_ms)
+            return false;
+        if (fail_stalled(lane, now, ret_delivery))
+            return true;
+        nudge_hungry(lane, now);
+        wait_for_event(lane, now, deadline_ms);
+    }
+    return false;
+}
+
+/* Only deliveries count as progress: a partition that brings nothing but errors stalls as well as a silent one. */
 void
 pawl__kafka_next(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_delivery)
 {
     ret_delivery->kind = PAWL_DELIVERY_NONE;
     give_back(lane);
-    while (!atomic_exchange(&lane->woken, false)) {
-        int64_t now;
-
-        if (serve_open(lane, ret_delivery))
-            return;
-        if (lane->next < lane->count || receive(lane)) {
-            if (cut_run(lane, ret_delivery))
-                return;
-            continue;
-        }
-        now = pawl__clock_ms();
-        if (now >= deadline_ms || fail_stalled(lane, now, ret_delivery))
-            return;
-        nudge_hungry(lane, now);
-        wait_for_event(lane, now, deadline_ms);
-    }
+    if (lane->delivered)
+        note_activity(lane, pawl__clock_ms());
+    lane->delivered = await_delivery(lane, deadline_ms, ret_delivery);
 }
 
 /* -------------------------------------------------------------------------------------------------- between ranges -- */
