@@ -50,6 +50,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_ranges \
 	tests/integration/test_kafka_records \
+	tests/integration/test_kafka_retry \
 	tests/integration/test_kafka_starts \
 	tests/integration/test_kafka_topics
 
