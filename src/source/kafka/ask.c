@@ -194,16 +194,16 @@ pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, 
 }
 
 pawl_status
-pawl__kafka_name_topics(kafka_source *source, pawl_error *err)
+pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles, pawl_error *err)
 {
     for (guint i = 0; i < source->topics->len; i++) {
         const char *name = g_ptr_array_index(source->topics, i);
-        rd_kafka_topic_t *handle = rd_kafka_topic_new(source->asker, name, NULL);
+        rd_kafka_topic_t *handle = rd_kafka_topic_new(client, name, NULL);
 
         if (handle == NULL)
             return pawl_error_set(err, PAWL_INVALID, 0, rd_kafka_last_error(), "topic '%s': %s", name,
                                   rd_kafka_err2str(rd_kafka_last_error()));
-        g_ptr_array_add(source->topic_handles, handle);
+        g_ptr_array_add(handles, handle);
     }
     return PAWL_OK;
 }
@@ -313,7 +313,7 @@ pawl_status
 pawl__kafka_log_end(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err)
 {
     kafka_source *source = self;
-    kafka_client_setup setup = source->client_setup;
+    kafka_client_setup setup = source->asker_setup;
     rd_kafka_t *client = NULL;
     pawl_status status;
 

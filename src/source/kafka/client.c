@@ -154,7 +154,6 @@ static pawl_status
 set_owned(rd_kafka_conf_t *conf, const kafka_client_setup *setup, pawl_error *err)
 {
     const char *const owned[][2] = {
-        {"group.id", setup->group},
         {"client.id", setup->client_id},
         {"enable.auto.commit", "false"},
         {"enable.auto.offset.store", "false"},
@@ -163,6 +162,8 @@ set_owned(rd_kafka_conf_t *conf, const kafka_client_setup *setup, pawl_error *er
         {"isolation.level", setup->read_committed ? "read_committed" : "read_uncommitted"},
     };
 
+    if (setup->group != NULL && set(conf, "group.id", setup->group, err) != PAWL_OK)
+        return err->status;
     for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
         if (set(conf, owned[i][0], owned[i][1], err) != PAWL_OK)
             return err->status;
