@@ -48,6 +48,7 @@ endif
 INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_loss \
+	tests/integration/test_kafka_memory \
 	tests/integration/test_kafka_ranges \
 	tests/integration/test_kafka_records \
 	tests/integration/test_kafka_retry \
