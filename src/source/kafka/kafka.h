@@ -39,6 +39,7 @@ typedef struct kafka_budget {
     int64_t queue_messages;        /* one queue: number, since each costs memory of its own */
     int64_t partition_fetch_bytes; /* one partition in one fetch response */
     int64_t fetch_bytes;           /* one fetch response */
+    int64_t fetch_wait_ms;         /* how long one may wait for news */
 } kafka_budget;
 
 /* Cuts fetch.memory into budgets that hold for so many partitions and lanes. Pure. */
