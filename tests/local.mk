@@ -54,6 +54,9 @@ INTEGRATION_TESTS = \
 	tests/integration/test_kafka_retry \
 	tests/integration/test_kafka_starts \
 	tests/integration/test_kafka_topics
+if WITH_SQLITE
+INTEGRATION_TESTS += tests/integration/test_kafka_stores
+endif
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
 TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES) $(KAFKA_FIXTURE_SOURCES)
