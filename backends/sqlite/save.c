@@ -110,13 +110,19 @@ pawl__sqlite_rollback(void *self)
 static pawl_status
 enter(pawl__sqlite_store *store, const pawl_store_call *call, pawl_error *err)
 {
+    pawl_status status;
+
     if (!store->lent)
         return pawl__sqlite_begin_write(store, call, err);
 
     take_back(store);
     store->deadline_ms = call->deadline_ms;
-    if (!store->ended && !sqlite3_get_autocommit(store->db))
-        return PAWL_OK;
+    if (!store->ended && !sqlite3_get_autocommit(store->db)) {
+        status = pawl__sqlite_check_still_there(store, err);
+        if (status != PAWL_OK)
+            pawl__sqlite_abandon(store);
+        return status;
+    }
     pawl__sqlite_abandon(store);
     return pawl_error_set(err, PAWL_FAILED, 0, 0,
                           "%s: nothing was saved, since the transaction was ended while the program had it: by its own "

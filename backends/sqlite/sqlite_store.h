@@ -98,6 +98,9 @@ void pawl__sqlite_statements_done(pawl__sqlite_store *store);
 
 /* ------------------------------------------------------------------------------------------------- transaction.c -- */
 
+/* SQLite would go on writing to a file that has no name any more: this says that it has none. */
+pawl_status pawl__sqlite_check_still_there(pawl__sqlite_store *store, pawl_error *err);
+
 /* Begins, by the call's deadline, and checks the layout. After a failure there is no transaction. */
 pawl_status pawl__sqlite_begin_read(pawl__sqlite_store *store, const pawl_store_call *call, pawl_error *err);
 pawl_status pawl__sqlite_begin_write(pawl__sqlite_store *store, const pawl_store_call *call, pawl_error *err);

@@ -46,9 +46,8 @@ run(pawl__sqlite_store *store, pawl__sqlite_sql sql, pawl_error *err)
     return status == PAWL_OK ? pawl__sqlite_statement_run(store, statement, NULL, err) : status;
 }
 
-/* SQLite would go on writing to a file that has no name any more. */
-static pawl_status
-check_still_there(pawl__sqlite_store *store, pawl_error *err)
+pawl_status
+pawl__sqlite_check_still_there(pawl__sqlite_store *store, pawl_error *err)
 {
     int moved = 0;
 
@@ -66,7 +65,7 @@ begin(pawl__sqlite_store *store, pawl__sqlite_sql how, const pawl_store_call *ca
     store->deadline_ms = call->deadline_ms;
     status = run(store, how, err);
     if (status == PAWL_OK)
-        status = check_still_there(store, err);
+        status = pawl__sqlite_check_still_there(store, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_schema_check(store, err);
     if (status != PAWL_OK)

@@ -107,7 +107,8 @@ PAWL_API pawl_status pawl_batch_transaction(const pawl_batch *batch, const char 
 
 /*
  * For a sink that gathers several batches before it writes. Both are called inside flush. Without either, flush's DONE
- * means that all records of all ranges are safe, and `until` is saved for each.
+ * means that all records of all ranges are safe, and `until` is saved for each. Not with replay = exact, which promises
+ * the same ranges again: the job ends then with PAWL_UNSUPPORTED.
  *
  * saved_to: the records below `offset` are safe, those from it on are not yet; from <= offset <= until.
  * hold: none of this range's records is safe yet; the next save that is not held covers it.

@@ -259,9 +259,8 @@ run_batches(pawl_job *job, pawl_error *err)
     return status;
 }
 
-/* A sink that gathers several batches has to let go before the job ends. */
-static pawl_status
-flush_held(pawl_job *job, pawl_error *err)
+pawl_status
+pawl__job_flush_held(pawl_job *job, pawl_error *err)
 {
     pawl_batch *batch = pawl__job_plan_held(job);
     pawl_status status = PAWL_OK;
@@ -277,10 +276,6 @@ static pawl_status
 as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
 {
     if (status == PAWL_OK) {
-        pawl_error_clear(err);
-        return PAWL_OK;
-    }
-    if (job->broken_off && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH) {
         pawl_error_clear(err);
         return PAWL_OK;
     }
@@ -327,8 +322,10 @@ pawl_job_run(pawl_job *job, pawl_error *err)
         status = pawl__job_recover(job, failure);
     if (status == PAWL_OK)
         status = run_batches(job, failure);
+    if (job->broken_off && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH)
+        status = PAWL_OK; /* a stop that was obeyed */
     if (status == PAWL_OK)
-        status = flush_held(job, failure);
+        status = pawl__job_flush_held(job, failure);
     status = as_seen_by_the_caller(job, status, failure);
     if (status != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_ERROR, "job", "%s: %s", pawl_status_name(status), failure->message);

@@ -145,6 +145,9 @@ pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
 
 /* -------------------------------------------------------------------------------------------------------- job.c -- */
 
+/* Has a sink that gathers several batches let go of what it holds back, and saves that. */
+pawl_status pawl__job_flush_held(pawl_job *job, pawl_error *err);
+
 /* Waits until the deadline; false as soon as the job was told to end. */
 bool pawl__job_wait(pawl_job *job, int64_t deadline_ms);
 

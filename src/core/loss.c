@@ -152,8 +152,6 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
             continue;
         if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
             status = report_loss(holding, &lines[i], err);
-        if (pawl__holding_is_held(holding))
-            continue; /* what a sink holds back before it is not safe yet: the next save that covers it saves the move */
         positions[moves] = new_position(job, &lines[i]);
         moved[moves++] = holding;
     }
@@ -212,6 +210,9 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
     if (!has_loss(lines, count))
         return PAWL_OK;
     status = confirm_loss(job, lines, count, limits, ret_known, err);
+    /* What a sink holds back was read before the loss: it is flushed and saved before the position moves past it. */
+    if (status == PAWL_OK && *ret_known && has_loss(lines, count))
+        status = pawl__job_flush_held(job, err);
     if (status == PAWL_OK && *ret_known && has_loss(lines, count))
         status = move_lost(job, lines, count, err);
     plan_again(job, lines, count, limits);

@@ -118,6 +118,12 @@ flush(struct saving *saving, pawl_error *err)
         verdict = hooks->flush(hooks->user, batch, &answer);
     batch->in_flush = false;
     saving->flush_ms = pawl__clock_ms() - started_ms;
+    if (verdict == PAWL_DONE && saving->job->settings.replay == PAWL__REPLAY_EXACT && holds_back(batch))
+        return pawl_error_set(err, PAWL_UNSUPPORTED, 0, 0,
+                              "batch %" PRId64
+                              ": flush held records back, which replay = exact does not allow: what is "
+                              "held would come again in other ranges",
+                              batch->number);
     if (verdict == PAWL_DONE && batch->must_flush && holds_back(batch))
         return pawl_error_set(err, PAWL_FAILED, 0, 0,
                               "batch %" PRId64

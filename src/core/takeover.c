@@ -144,6 +144,21 @@ respect_owner(struct takeover *takeover, pawl_error *err)
 
 /* ----------------------------------------------------------------------------------------------------- acquiring -- */
 
+/*
+ * Reads again what the owner before us has saved until it was fenced off: its saves do not change the epoch. Where acquire
+ * wrote where we start, nothing is stored still.
+ */
+static pawl_status
+load_as_owner(struct takeover *takeover, pawl_error *err)
+{
+    pawl_status status = load(takeover, err);
+
+    for (size_t i = 0; status == PAWL_OK && i < takeover->count; i++)
+        if (takeover->initial[i].known && pawl_position_equal(takeover->initial[i], takeover->entries[i].offset))
+            takeover->entries[i].offset = pawl_position_absent();
+    return status;
+}
+
 static pawl_status
 acquire_once(struct takeover *takeover, pawl_error *err)
 {
@@ -162,8 +177,9 @@ acquire_once(struct takeover *takeover, pawl_error *err)
             .epoch_seen = takeover->entries[i].epoch,
             .initial = takeover->initial[i],
         };
-    return pawl_store_acquire(job->store, job->settings.group, &job->owner, job->cluster, takeover->lines,
-                              takeover->count, err);
+    status = pawl_store_acquire(job->store, job->settings.group, &job->owner, job->cluster, takeover->lines,
+                                takeover->count, err);
+    return status == PAWL_OK ? load_as_owner(takeover, err) : status;
 }
 
 static pawl_status

@@ -260,7 +260,7 @@ hold_and_cut(fixture *f, pawl_batch *batch, pawl_error *err)
     return hold_and_fail_at_the_end(f, batch, err);
 }
 
-/* Neither does a move by on_data_loss. */
+/* Neither does a move by on_data_loss: the sink has to let go first. */
 static void
 a_loss_does_not_save_what_is_held_before_it(void **state)
 {
@@ -272,7 +272,43 @@ a_loss_does_not_save_what_is_held_before_it(void **state)
     f->on_flush = hold_and_cut;
     assert_int_equal(fixture_run(f), PAWL_FAILED);
     fixture_expect_stored(f, "t", 0, 0);
-    assert_int_equal(f->stats.lost, 2);
+    assert_int_equal(f->stats.lost, 0);
+}
+
+static pawl_verdict
+hold_and_make_anew(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    if (pawl_batch_number(batch) == 2)
+        pawl__memory_cut_end(f->cluster, "t", 0, 0);
+    return hold_all(f, batch, err);
+}
+
+/* A log that was made anew moves a position below what is stored: what is held is flushed, and the move is saved. */
+static void
+what_is_held_is_flushed_before_a_move_backwards(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 8);
+    fixture_set(f, "max_offsets_per_batch", "4");
+    fixture_set(f, "on_data_loss", "earliest");
+    f->on_flush = hold_and_make_anew;
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 0);
+    assert_int_equal(fixture_count(f, "save 3: t:0 0>8"), 1);
+}
+
+/* The ranges that are promised again would be others. */
+static void
+exact_replay_refuses_a_sink_that_holds(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 4);
+    fixture_set(f, "replay", "exact");
+    f->on_flush = hold_all;
+    assert_int_equal(fixture_run(f), PAWL_UNSUPPORTED);
+    fixture_expect_stored(f, "t", 0, 0);
 }
 
 /* The owner's entry is renewed also while batches are held. */
@@ -307,6 +343,8 @@ main(void)
         fixture_test(a_transaction_without_a_line_is_rolled_back),
         fixture_test(a_skipped_range_does_not_save_what_is_held_before_it),
         fixture_test(a_loss_does_not_save_what_is_held_before_it),
+        fixture_test(what_is_held_is_flushed_before_a_move_backwards),
+        fixture_test(exact_replay_refuses_a_sink_that_holds),
         fixture_test(holding_does_not_put_off_the_renewal),
     };
 
