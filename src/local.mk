@@ -16,6 +16,8 @@ src_libpawl_util_la_SOURCES = \
 	src/util/error.c \
 	src/util/log.c \
 	src/util/log.h \
+	src/util/nearest.c \
+	src/util/nearest.h \
 	src/util/pattern.c \
 	src/util/pattern.h \
 	src/util/text.c \
