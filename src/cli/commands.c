@@ -1,0 +1,15 @@
+/*
+ * commands.c - the table of commands
+ */
+#include "cli/commands.h"
+
+static const pawl_command *const members[] = {
+    &pawl__cmd_stores,
+    NULL,
+};
+
+const pawl_command pawl__cli_program = {
+    .name = "pawl",
+    .summary = "runs jobs that read Kafka in micro-batches, and looks after their offsets",
+    .members = members,
+};
