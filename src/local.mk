@@ -61,6 +61,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/settings_special.c \
 	src/core/settings_special.h \
 	src/core/source.h \
+	src/core/sources.c \
 	src/core/starts.c \
 	src/core/stop.c \
 	src/core/stop.h \
