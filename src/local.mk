@@ -50,8 +50,10 @@ src_libpawl_core_la_SOURCES = \
 	src/core/plan.c \
 	src/core/plan.h \
 	src/core/planning.c \
+	src/core/preview.c \
 	src/core/recover.c \
 	src/core/registry.c \
+	src/core/report.c \
 	src/core/saving.c \
 	src/core/settings.c \
 	src/core/settings.h \

@@ -22,6 +22,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
 	tests/unit/test_job_start \
+	tests/unit/test_job_telling \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
 	tests/unit/test_pattern \

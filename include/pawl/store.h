@@ -37,6 +37,7 @@ typedef struct pawl_store_options {
     size_t size;
     const pawl_log *log; /* copied; NULL: silence */
     int64_t timeout_ms;  /* the longest that any call may take; default 30,000 */
+    bool read_only;      /* nothing is made and nothing is written: what is not there yet counts as empty */
 } pawl_store_options;
 
 #define PAWL_HOST_SIZE      256

@@ -186,17 +186,29 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
     pawl__wait_unlock(&job->stats_wait);
 }
 
+static void
+tell_saved(pawl_job *job, const pawl_batch *batch)
+{
+    if (job->hooks.on_saved != NULL)
+        job->hooks.on_saved(job->hooks.user, batch);
+}
+
 static pawl_status
 run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
     int64_t started_ms = pawl__clock_ms(), processed_ms;
-    pawl_status status = pawl__crew_run(job->crew, batch, err);
+    pawl_status status;
 
+    pawl__job_take_in_hand(job, batch);
+    status = pawl__crew_run(job->crew, batch, err);
     processed_ms = pawl__clock_ms();
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
-    if (status == PAWL_OK)
+    pawl__job_take_in_hand(job, NULL);
+    if (status == PAWL_OK) {
         count_batch(job, batch, processed_ms - started_ms);
+        tell_saved(job, batch);
+    }
     return status;
 }
 
@@ -245,10 +257,13 @@ static pawl_status
 flush_held(pawl_job *job, pawl_error *err)
 {
     pawl_batch *batch = pawl__job_plan_held(job);
-    pawl_status status = PAWL_OK;
+    pawl_status status;
 
-    if (batch != NULL)
-        status = pawl__job_save(job, batch, err);
+    if (batch == NULL)
+        return PAWL_OK;
+    status = pawl__job_save(job, batch, err);
+    if (status == PAWL_OK)
+        tell_saved(job, batch);
     pawl__batch_free(batch);
     return status;
 }
@@ -298,7 +313,7 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (job->has_run)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
     job->has_run = true;
-    status = pawl__job_open(job, failure);
+    status = pawl__job_open(job, false, failure);
     if (status == PAWL_OK)
         status =
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
@@ -314,5 +329,23 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (status != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_ERROR, "job", "%s: %s", pawl_status_name(status), failure->message);
     shut_down(job, status);
+    return status;
+}
+
+pawl_status
+pawl_job_preview(pawl_job *job, pawl_preview_fn fn, void *user, pawl_error *err)
+{
+    pawl_error local;
+    pawl_error *failure = err != NULL ? err : &local;
+    pawl_status status;
+
+    pawl_error_clear(failure);
+    if (job->has_run)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
+    job->has_run = true;
+    status = pawl__job_open(job, true, failure);
+    if (status == PAWL_OK)
+        status = pawl__job_preview(job, fn, user, failure);
+    shut_down(job, PAWL_CANCELLED); /* nothing was taken, so there is nothing to give back */
     return status;
 }
