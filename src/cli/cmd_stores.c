@@ -68,7 +68,7 @@ run(const pawl_invocation *call, pawl_error *err)
     (void) err;
     pawl_registry_list_stores(add_store, table, &log);
     if (values->json) {
-        yajl_gen json = pawl__json_begin();
+        yajl_gen json = pawl__json_begin(stdout);
 
         pawl__table_to_json(table, json);
         pawl__json_end(json);

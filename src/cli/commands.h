@@ -6,6 +6,16 @@
 
 #include "cli/command.h"
 
+extern const pawl_command pawl__cmd_lag;
+extern const pawl_command pawl__cmd_offsets;
 extern const pawl_command pawl__cmd_stores;
+
+/* Members of offsets. */
+extern const pawl_command pawl__cmd_offsets_delete;
+extern const pawl_command pawl__cmd_offsets_export;
+extern const pawl_command pawl__cmd_offsets_import;
+extern const pawl_command pawl__cmd_offsets_reset;
+extern const pawl_command pawl__cmd_offsets_set;
+extern const pawl_command pawl__cmd_offsets_show;
 
 #endif

@@ -5,13 +5,33 @@ noinst_LTLIBRARIES += src/cli/libpawl-cli.la
 src_cli_libpawl_cli_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 src_cli_libpawl_cli_la_LIBADD = src/libpawl-util.la
 src_cli_libpawl_cli_la_SOURCES = \
+	src/cli/change.c \
+	src/cli/change.h \
+	src/cli/cluster.c \
+	src/cli/cluster.h \
+	src/cli/cmd_lag.c \
+	src/cli/cmd_offsets.c \
+	src/cli/cmd_offsets_delete.c \
+	src/cli/cmd_offsets_export.c \
+	src/cli/cmd_offsets_import.c \
+	src/cli/cmd_offsets_reset.c \
+	src/cli/cmd_offsets_set.c \
+	src/cli/cmd_offsets_show.c \
 	src/cli/cmd_stores.c \
 	src/cli/command.h \
 	src/cli/commands.c \
 	src/cli/commands.h \
 	src/cli/help.c \
+	src/cli/moves.c \
+	src/cli/moves.h \
+	src/cli/offsets_file.c \
+	src/cli/offsets_file.h \
 	src/cli/parse.c \
+	src/cli/places.c \
+	src/cli/places.h \
 	src/cli/run.c \
+	src/cli/specs.c \
+	src/cli/specs.h \
 	src/cli/table.c \
 	src/cli/table.h
 

@@ -186,18 +186,17 @@ pawl__table_print(const pawl_table *table)
 static void
 print_json(void *user, const char *text, size_t size)
 {
-    (void) user;
-    fwrite(text, 1, size, stdout);
+    fwrite(text, 1, size, user);
 }
 
 yajl_gen
-pawl__json_begin(void)
+pawl__json_begin(FILE *file)
 {
     yajl_gen json = yajl_gen_alloc(NULL);
 
     yajl_gen_config(json, yajl_gen_beautify, 1);
     yajl_gen_config(json, yajl_gen_indent_string, "  ");
-    yajl_gen_config(json, yajl_gen_print_callback, print_json, NULL);
+    yajl_gen_config(json, yajl_gen_print_callback, print_json, file);
     return json;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <glib.h>
 #include <yajl/yajl_gen.h>
@@ -48,8 +49,8 @@ void pawl__table_to_json(const pawl_table *table, yajl_gen json);
 
 /* ---------------------------------------------------------------------------------------------------------- JSON -- */
 
-/* A writer of JSON to standard output. The caller ends it with pawl__json_end(), which adds a newline. */
-yajl_gen pawl__json_begin(void);
+/* A writer of JSON to a file, borrowed. The caller ends it with pawl__json_end(), which adds a newline. */
+yajl_gen pawl__json_begin(FILE *file);
 void pawl__json_end(yajl_gen json);
 
 /* A member of the object that is open. */
