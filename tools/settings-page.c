@@ -8,8 +8,7 @@
 #include <pawl/version.h>
 
 #include "core/settings.h"
-
-#define LINE_WIDTH 76
+#include "tools/mdoc.h"
 
 static const char head[] = ".Dd November 29, 2026\n"
                            ".Dt PAWL-SETTINGS 5\n"
@@ -65,49 +64,6 @@ static const char tail[] = ".El\n"
                            ".Sh SEE ALSO\n"
                            ".Xr pawl_job_run 3 ,\n"
                            ".Xr pawl 7\n";
-
-/* Prints one word so that mandoc takes it for text. */
-static void
-print_word(const char *word, size_t size, bool at_start)
-{
-    if (at_start && (word[0] == '.' || word[0] == '\''))
-        fputs("\\&", stdout);
-    for (size_t i = 0; i < size; i++) {
-        if (word[i] == '\\')
-            fputs("\\e", stdout);
-        else
-            putchar(word[i]);
-    }
-}
-
-/* Prints sentences, each from a new line on, as mdoc wants them. */
-static void
-print_text(const char *text)
-{
-    size_t column = 0;
-
-    while (*text != '\0') {
-        size_t size = strcspn(text, " ");
-        bool ends = size > 0 && text[size - 1] == '.' && (size < 3 || memcmp(text + size - 3, "...", 3) != 0);
-
-        if (column > 0 && column + 1 + size > LINE_WIDTH) {
-            putchar('\n');
-            column = 0;
-        } else if (column > 0) {
-            putchar(' ');
-            column++;
-        }
-        print_word(text, size, column == 0);
-        column += size;
-        text += size;
-        text += strspn(text, " ");
-        if (ends && *text != '\0') {
-            putchar('\n');
-            column = 0;
-        }
-    }
-    putchar('\n');
-}
 
 /* A number of milliseconds in the greatest unit that holds it exactly. */
 static const char *
@@ -178,14 +134,14 @@ print_form(const pawl__setting *setting)
         snprintf(line, sizeof(line), "Form: %s", setting->form);
         break;
     }
-    print_text(line);
+    mdoc_print_text(line);
 }
 
 static void
 print_setting(const pawl__setting *setting)
 {
     printf(".It Cm %s\n", setting->name);
-    print_text(setting->summary);
+    mdoc_print_text(setting->summary);
     fputs(".Pp\n", stdout);
     print_form(setting);
     if (setting->fallback != NULL)
