@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 
 static const pawl_command *const members[] = {
+    &pawl__cmd_run,
     &pawl__cmd_offsets,
     &pawl__cmd_lag,
     &pawl__cmd_stores,

@@ -1,4 +1,5 @@
-# src/cli/local.mk - the program pawl; it links the shared library, and sees what users see and util
+# src/cli/local.mk - the program pawl; it links the shared library, and sees what users see, util, and the
+# tables of settings
 
 # All but main.c: the page maker and tests link it too.
 noinst_LTLIBRARIES += src/cli/libpawl-cli.la
@@ -35,7 +36,46 @@ src_cli_libpawl_cli_la_SOURCES = \
 	src/cli/table.c \
 	src/cli/table.h
 
-CLI_LIBS = src/cli/libpawl-cli.la src/libpawl.la $(YAJL_LIBS) $(GLIB_LIBS)
+# pawl run: job files, commands and plugins. The tables of settings come out of libpawl-core, the rest from the library.
+src_cli_libpawl_cli_la_SOURCES += \
+	src/cli/buffer.c \
+	src/cli/buffer.h \
+	src/cli/chatter.c \
+	src/cli/chatter.h \
+	src/cli/child.c \
+	src/cli/child.h \
+	src/cli/cmd_run.c \
+	src/cli/exec.c \
+	src/cli/exec.h \
+	src/cli/expand.c \
+	src/cli/expand.h \
+	src/cli/first.c \
+	src/cli/first.h \
+	src/cli/ini.c \
+	src/cli/ini.h \
+	src/cli/jobfile.c \
+	src/cli/jobfile.h \
+	src/cli/jobfile_print.c \
+	src/cli/jobfile_sections.c \
+	src/cli/notify.c \
+	src/cli/notify.h \
+	src/cli/plugin.c \
+	src/cli/plugin.h \
+	src/cli/preview_table.c \
+	src/cli/preview_table.h \
+	src/cli/process.c \
+	src/cli/process.h \
+	src/cli/progress.c \
+	src/cli/progress.h \
+	src/cli/record_text.c \
+	src/cli/record_text.h \
+	src/cli/sink.c \
+	src/cli/sink.h \
+	src/cli/watch.c \
+	src/cli/watch.h
+
+# libpawl comes before its own parts, so that of these only the tables are taken.
+CLI_LIBS = src/cli/libpawl-cli.la src/libpawl.la src/libpawl-core.la $(RDKAFKA_LIBS) $(YAJL_LIBS) $(GLIB_LIBS)
 
 # An installed program: libtool links it anew for its place, so in the build folder it is started by a script.
 bin_PROGRAMS += src/cli/pawl

@@ -47,7 +47,7 @@ pawl__cli_main(const pawl_command *program, int argc, char **argv)
 
     if (understood)
         status = execute(&parsed, &err);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK && err.message[0] != '\0') /* empty: it was logged */
         fprintf(stderr, "%s: %s\n", parsed.call.name, err.message);
     if (!understood)
         fprintf(stderr, "see %s --help\n", parsed.call.name);

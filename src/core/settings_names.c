@@ -9,8 +9,8 @@
 
 #include "util/nearest.h"
 
-#define USE_STORE     "pawl saves offsets itself, in its store, once a batch is done"
-#define USE_MEMORY    "set fetch.memory instead, from which it is derived"
+#define USE_STORE  "pawl saves offsets itself, in its store, once a batch is done"
+#define USE_MEMORY "set fetch.memory instead, from which it is derived"
 
 /* A name that ends with a dot stands for all that begin with it. */
 static const struct {
