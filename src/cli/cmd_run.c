@@ -37,7 +37,7 @@ static const pawl_option option_set = {
     .kind = PAWL_OPTION_LIST,
     .argument = "SECTION.KEY=VALUE",
     .summary =
-        "Sets a setting, whatever the file says: --set job.max_offsets_per_batch=1000. May be given more than once.",
+        "Sets a setting, whatever the file says: --set job.max_offsets_per_batch=1000.",
     .field = offsetof(struct values, sets),
 };
 
