@@ -4,11 +4,7 @@
 #include "cli/commands.h"
 
 static const pawl_command *const members[] = {
-    &pawl__cmd_run,
-    &pawl__cmd_offsets,
-    &pawl__cmd_lag,
-    &pawl__cmd_stores,
-    NULL,
+    &pawl__cmd_run, &pawl__cmd_offsets, &pawl__cmd_lag, &pawl__cmd_peek, &pawl__cmd_stores, NULL,
 };
 
 const pawl_command pawl__cli_program = {

@@ -9,6 +9,7 @@
 extern const pawl_command pawl__cmd_lag;
 extern const pawl_command pawl__cmd_offsets;
 extern const pawl_command pawl__cmd_run;
+extern const pawl_command pawl__cmd_peek;
 extern const pawl_command pawl__cmd_stores;
 
 /* Members of offsets. */

@@ -18,6 +18,7 @@ src_cli_libpawl_cli_la_SOURCES = \
 	src/cli/cmd_offsets_reset.c \
 	src/cli/cmd_offsets_set.c \
 	src/cli/cmd_offsets_show.c \
+	src/cli/cmd_peek.c \
 	src/cli/cmd_stores.c \
 	src/cli/command.h \
 	src/cli/commands.c \
