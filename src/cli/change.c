@@ -394,8 +394,10 @@ pawl__change_run(pawl_change *change, pawl_error *err)
 {
     char cluster_id[PAWL_CLUSTER_SIZE] = "";
     pawl_store *store = NULL;
-    pawl_status status = pawl__places_open_store(change->places, !change->places->execute, &store, err);
+    pawl_status status = pawl__moves_sort(change->moves, err);
 
+    if (status == PAWL_OK)
+        status = pawl__places_open_store(change->places, !change->places->execute, &store, err);
     if (status == PAWL_OK)
         status = prepare(change, store, cluster_id, sizeof cluster_id, err);
     if (status == PAWL_OK && change->places->execute)

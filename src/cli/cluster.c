@@ -8,6 +8,7 @@
 #include <pawl/config.h>
 #include <pawl/sys/registry.h>
 
+#include "cli/expand.h"
 #include "util/clock.h"
 
 /* What is read ahead when records are asked for. */
@@ -31,28 +32,40 @@ add_property(GPtrArray *properties, const char *name, const char *value)
     g_ptr_array_add(properties, g_strdup(value));
 }
 
-/* One --kafka NAME=VALUE. Which names pawl keeps for itself is for its settings to say. */
+/* Which names pawl keeps for itself is for its settings to say. */
+static pawl_status
+check_property(const char *name, const char *value, pawl_error *err)
+{
+    pawl_config *config = pawl_config_new();
+    char *setting = g_strconcat("kafka.", name, NULL);
+    pawl_status status = pawl_config_set(config, setting, value, err);
+
+    g_free(setting);
+    pawl_config_free(config);
+    return status;
+}
+
+/* One --kafka NAME=VALUE: the value is all that follows the first '='. */
 static pawl_status
 take_property(pawl_cluster *cluster, const char *text, pawl_error *err)
 {
     const char *equals = strchr(text, '=');
-    pawl_config *config;
-    char *name, *setting;
+    char *name, *value = NULL, *shown = NULL;
     pawl_status status;
 
     if (equals == NULL || equals == text)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "--kafka takes NAME=VALUE");
-    config = pawl_config_new();
     name = g_strndup(text, (gsize) (equals - text));
-    setting = g_strconcat("kafka.", name, NULL);
-    status = pawl_config_set(config, setting, equals + 1, err);
+    status = pawl__expand(equals + 1, &value, &shown, err);
     if (status == PAWL_OK)
-        add_property(cluster->properties, name, equals + 1);
+        status = check_property(name, value, err);
+    if (status == PAWL_OK)
+        add_property(cluster->properties, name, value);
     else
         pawl_error_prefix(err, "--kafka");
-    g_free(setting);
+    g_free(shown);
+    g_free(value);
     g_free(name);
-    pawl_config_free(config);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/cluster.h"
+#include "cli/moves.h"
 #include "cli/record_text.h"
 #include "cli/specs.h"
 #include "util/text.h"
@@ -108,31 +108,35 @@ print_records(struct peek *peek, const pawl_delivery *delivery, pawl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------- reading -- */
 
+static pawl_status
+check_range(struct peek *peek, const pawl_move *move, pawl_error *err)
+{
+    if (peek->from >= move->low.offset && peek->until <= move->high.offset)
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                          "partition %d of '%s' holds the offsets %" PRId64 " to %" PRId64
+                          " (not itself), and not all of %" PRId64 "-%" PRId64,
+                          (int) peek->partition.number, peek->partition.topic, move->low.offset, move->high.offset,
+                          peek->from, peek->until);
+}
+
 /* A range past the end would be waited for. */
 static pawl_status
 check_bounds(struct peek *peek, pawl_error *err)
 {
-    pawl_bounds_line bounds = {.partition = peek->partition};
-    pawl_status status =
-        peek->cluster.source->bounds(peek->cluster.self, pawl__cluster_deadline(&peek->cluster), &bounds, 1, err);
+    GArray *moves = pawl__moves_new();
+    pawl_status status;
 
-    if (status != PAWL_OK)
-        return status;
-    status = bounds.ret_status;
-    if (status == PAWL_FAILED)
-        return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' does not exist, or may not be seen",
-                              (int) peek->partition.number, peek->partition.topic);
-    if (status != PAWL_OK)
-        return pawl_error_set(err, status, PAWL_ERROR_RETRIABLE, 0,
-                              "the broker of partition %d of '%s' does not answer", (int) peek->partition.number,
-                              peek->partition.topic);
-    if (peek->from >= bounds.ret_low && peek->until <= bounds.ret_high)
-        return PAWL_OK;
-    return pawl_error_set(
-        err, PAWL_INVALID, 0, 0,
-        "partition %d of '%s' holds the offsets %" PRId64 " to %" PRId64 " (not itself), and not all of "
-        "%" PRId64 "-%" PRId64,
-        (int) peek->partition.number, peek->partition.topic, bounds.ret_low, bounds.ret_high, peek->from, peek->until);
+    pawl__moves_add(moves, peek->partition, pawl_position_absent());
+    status = pawl__moves_discover(moves, &peek->cluster, err);
+    if (status == PAWL_OK)
+        status = pawl__moves_bound(moves, &peek->cluster, err);
+    if (status == PAWL_OK)
+        status = pawl__moves_need_bounds(moves, err);
+    if (status == PAWL_OK)
+        status = check_range(peek, pawl__moves_at(moves, 0), err);
+    g_array_unref(moves);
+    return status;
 }
 
 static pawl_status

@@ -204,13 +204,12 @@ check_exists(const GArray *found, pawl_partition partition, pawl_error *err)
     size_t count = count_of(found, partition.topic);
 
     if (count == 0)
-        return pawl_error_set(err, PAWL_INVALID, 0, 0,
-                              "topic '%s' does not exist, or may not be seen; nothing was written", partition.topic);
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "topic '%s' does not exist, or may not be seen",
+                              partition.topic);
     if (partition.number == PAWL__ALL_PARTITIONS ||
         g_array_binary_search((GArray *) found, &partition, pawl__compare_partitions, NULL))
         return PAWL_OK;
-    return pawl_error_set(err, PAWL_INVALID, 0, 0,
-                          "partition %d of '%s' does not exist: it has %zu, counted from 0; nothing was written",
+    return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' does not exist: it has %zu, counted from 0",
                           (int) partition.number, partition.topic, count);
 }
 
@@ -237,27 +236,46 @@ pawl__moves_discover(GArray *moves, pawl_cluster *cluster, pawl_error *err)
     return status;
 }
 
+/* Asks about those that exist: one that does not would spoil the answer for all others. */
+static pawl_status
+ask_bounds(GArray *moves, const GArray *found, pawl_cluster *cluster, pawl_error *err)
+{
+    pawl_bounds_line *lines = g_new0(pawl_bounds_line, moves->len);
+    pawl_status status = PAWL_OK;
+    size_t count = 0, next = 0;
+
+    for (size_t i = 0; i < moves->len; i++) {
+        pawl_move *move = pawl__moves_at(moves, i);
+        bool exists = g_array_binary_search((GArray *) found, &move->partition, pawl__compare_partitions, NULL);
+
+        move->asked = exists ? PAWL_OK : PAWL_FAILED;
+        if (exists)
+            lines[count++].partition = move->partition;
+    }
+    if (count > 0)
+        status = cluster->source->bounds(cluster->self, pawl__cluster_deadline(cluster), lines, count, err);
+    for (size_t i = 0; status == PAWL_OK && i < moves->len; i++) {
+        pawl_move *move = pawl__moves_at(moves, i);
+        const pawl_bounds_line *line = move->asked == PAWL_OK ? &lines[next++] : NULL;
+
+        move->asked = line != NULL ? line->ret_status : move->asked;
+        move->low = move->asked == PAWL_OK ? pawl_position_at(line->ret_low) : pawl_position_absent();
+        move->high = move->asked == PAWL_OK ? pawl_position_at(line->ret_high) : pawl_position_absent();
+    }
+    g_free(lines);
+    return status;
+}
+
 pawl_status
 pawl__moves_bound(GArray *moves, pawl_cluster *cluster, pawl_error *err)
 {
-    pawl_bounds_line *lines = g_new0(pawl_bounds_line, moves->len);
-    pawl_status status;
+    GArray *found = NULL;
+    pawl_status status = pawl__cluster_discover(cluster, &found, err);
 
-    for (size_t i = 0; i < moves->len; i++)
-        lines[i].partition = pawl__moves_at(moves, i)->partition;
-    status = moves->len == 0
-                 ? PAWL_OK
-                 : cluster->source->bounds(cluster->self, pawl__cluster_deadline(cluster), lines, moves->len, err);
-    for (size_t i = 0; status == PAWL_OK && i < moves->len; i++) {
-        pawl_move *move = pawl__moves_at(moves, i);
-
-        move->asked = lines[i].ret_status;
-        if (move->asked != PAWL_OK)
-            continue;
-        move->low = pawl_position_at(lines[i].ret_low);
-        move->high = pawl_position_at(lines[i].ret_high);
-    }
-    g_free(lines);
+    if (status != PAWL_OK)
+        return status;
+    status = ask_bounds(moves, found, cluster, err);
+    g_array_unref(found);
     return status;
 }
 
@@ -268,12 +286,12 @@ pawl__moves_need_bounds(const GArray *moves, pawl_error *err)
         const pawl_move *move = pawl__moves_at(moves, i);
 
         if (move->asked == PAWL_FAILED)
-            return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' does not exist; nothing was written",
+            return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' does not exist",
                                   (int) move->partition.number, move->partition.topic);
         if (move->asked != PAWL_OK)
             return pawl_error_set(err, move->asked, PAWL_ERROR_RETRIABLE, 0,
                                   "where the log of partition %d of '%s' begins and ends is not known, its broker does "
-                                  "not answer; nothing was written",
+                                  "not answer",
                                   (int) move->partition.number, move->partition.topic);
     }
     return PAWL_OK;

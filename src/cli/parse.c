@@ -112,12 +112,17 @@ unknown_option(const struct option *table, const char *word, pawl_error *err)
     size_t size = strcspn(word, "=");
     char *name = g_strndup(word, size);
     pawl__nearest nearest = pawl__nearest_to(name + strspn(name, "-"));
+    const char *beginning = name + strspn(name, "-");
     char shown[PAWL__BYTES_TEXT_SIZE];
     pawl_status status;
 
     pawl__text_from_bytes(word, size, shown);
     for (size_t i = 0; table[i].name != NULL; i++)
         pawl__nearest_try(&nearest, table[i].name);
+    /* Somebody may be used to abbreviations. */
+    for (size_t i = 0; table[i].name != NULL && nearest.found == NULL && strlen(beginning) > 1; i++)
+        if (g_str_has_prefix(table[i].name, beginning))
+            nearest.found = table[i].name;
     if (nearest.found != NULL)
         status =
             pawl_error_set(err, PAWL_INVALID, 0, 0, "there is no option %s; did you mean --%s?", shown, nearest.found);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/expand.h"
 #include "util/text.h"
 
 static const char *const isolations[] = {"read_committed", "read_uncommitted", NULL};
@@ -14,7 +15,9 @@ const pawl_option pawl__option_store = {
     .kind = PAWL_OPTION_TEXT,
     .required = true,
     .argument = "URL",
-    .summary = "The store of the offsets, sqlite:offsets.db for instance.",
+    .summary =
+        "The store of the offsets, sqlite:offsets.db for instance. ${env:NAME} and ${file:PATH} in it are replaced "
+        "by a variable or the content of a file, which others cannot see as they can see a command line.",
     .field = offsetof(pawl_places, store),
 };
 
@@ -57,7 +60,8 @@ const pawl_option pawl__option_kafka = {
     .name = "kafka",
     .kind = PAWL_OPTION_LIST,
     .argument = "NAME=VALUE",
-    .summary = "A property of librdkafka, security.protocol=SASL_SSL for instance.",
+    .summary = "A property of librdkafka, security.protocol=SASL_SSL for instance. ${env:NAME} and ${file:PATH} are "
+               "replaced in it, too.",
     .field = offsetof(pawl_places, kafka),
 };
 
@@ -146,9 +150,14 @@ pawl_status
 pawl__places_open_store(const pawl_places *places, bool read_only, pawl_store **ret_store, pawl_error *err)
 {
     pawl_store_options options = {.size = sizeof options, .log = &pawl__cli_log, .read_only = read_only};
+    char *url = NULL, *shown = NULL;
     pawl_status status = pawl__places_timeout(places, &options.timeout_ms, err);
 
-    if (status != PAWL_OK)
-        return status;
-    return pawl_store_open(places->store, &options, ret_store, err);
+    if (status == PAWL_OK && pawl__expand(places->store, &url, &shown, err) != PAWL_OK)
+        status = pawl_error_prefix(err, "--store");
+    if (status == PAWL_OK)
+        status = pawl_store_open(url, &options, ret_store, err);
+    g_free(url);
+    g_free(shown);
+    return status;
 }
