@@ -36,7 +36,7 @@ is_allowed(pawl_chatter *chatter, int64_t now_ms)
 
     if (more > 0) {
         chatter->allowed = MIN(chatter->allowed + more, BURST);
-        chatter->filled_ms = now_ms;
+        chatter->filled_ms += more * SECOND_MS / LINES_PER_S;
     }
     if (chatter->allowed == 0)
         return false;

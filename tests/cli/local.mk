@@ -2,10 +2,13 @@
 
 EXTRA_DIST += \
 	tests/cli/conftest.py \
+	tests/cli/jobs.py \
 	tests/cli/pytest.ini \
+	tests/cli/test_job_files.py \
 	tests/cli/test_offsets.py \
 	tests/cli/test_peek.py \
 	tests/cli/test_reset.py \
+	tests/cli/test_run.py \
 	tests/cli/test_usage.py
 
 # Makes the topics and records that they need.
