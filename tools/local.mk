@@ -2,7 +2,7 @@
 
 noinst_PROGRAMS += tools/settings-page
 tools_settings_page_SOURCES = tools/settings-page.c tools/mdoc.c tools/mdoc.h
-tools_settings_page_LDADD = src/libpawl-core.la $(LIBPAWL_LIBS)
+tools_settings_page_LDADD = $(CLI_LIBS)
 
 noinst_PROGRAMS += tools/command-page
 tools_command_page_SOURCES = tools/command-page.c tools/mdoc.c tools/mdoc.h

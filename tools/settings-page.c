@@ -7,6 +7,7 @@
 
 #include <pawl/version.h>
 
+#include "cli/process.h"
 #include "core/settings.h"
 #include "tools/mdoc.h"
 
@@ -40,30 +41,97 @@ static const char head[] = ".Dd November 29, 2026\n"
                            ".Sh SETTINGS\n"
                            ".Bl -tag -width Ds\n";
 
-static const char tail[] = ".El\n"
-                           ".Sh OTHER NAMES\n"
-                           "Two kinds of names are not in the table:\n"
-                           ".Bl -tag -width Ds\n"
-                           ".It Cm kafka . Ns Ar NAME\n"
-                           "The property\n"
-                           ".Ar NAME\n"
-                           "of librdkafka, passed through:\n"
-                           ".Cm kafka.bootstrap.servers\n"
-                           "says where the brokers are.\n"
-                           "Properties that pawl sets itself are refused, with the setting to use instead:\n"
-                           ".Cm group.id , enable.auto.* , auto.offset.reset , isolation.level ,\n"
-                           ".Cm transactional.id , enable.partition.eof\n"
-                           "and\n"
-                           ".Cm queued.* .\n"
-                           ".Cm check.crcs\n"
-                           "is on unless it is switched off.\n"
-                           ".It Cm user . Ns Ar NAME\n"
-                           "Kept for the program, which gets it back from\n"
-                           ".Fn pawl_config_get .\n"
-                           ".El\n"
-                           ".Sh SEE ALSO\n"
-                           ".Xr pawl_job_run 3 ,\n"
-                           ".Xr pawl 7\n";
+static const char other_names[] = ".El\n"
+                                  ".Sh OTHER NAMES\n"
+                                  "Two kinds of names are not in the table:\n"
+                                  ".Bl -tag -width Ds\n"
+                                  ".It Cm kafka . Ns Ar NAME\n"
+                                  "The property\n"
+                                  ".Ar NAME\n"
+                                  "of librdkafka, passed through:\n"
+                                  ".Cm kafka.bootstrap.servers\n"
+                                  "says where the brokers are.\n"
+                                  "Properties that pawl sets itself are refused, with the setting to use instead:\n"
+                                  ".Cm group.id , enable.auto.* , auto.offset.reset , isolation.level ,\n"
+                                  ".Cm transactional.id , enable.partition.eof\n"
+                                  "and\n"
+                                  ".Cm queued.* .\n"
+                                  ".Cm check.crcs\n"
+                                  "is on unless it is switched off.\n"
+                                  ".It Cm user . Ns Ar NAME\n"
+                                  "Kept for the program, which gets it back from\n"
+                                  ".Fn pawl_config_get .\n"
+                                  ".El\n";
+
+static const char job_files[] =
+    ".Sh JOB FILES\n"
+    "A file for\n"
+    ".Ql pawl run\n"
+    "has sections, and in them lines\n"
+    ".Ql key = value .\n"
+    "The settings above stand in\n"
+    ".Bq job ,\n"
+    "properties of librdkafka in\n"
+    ".Bq kafka\n"
+    "and a plugin's own settings in\n"
+    ".Bq user ,\n"
+    "the latter two without their prefix.\n"
+    "A line that begins with # or ; is a comment; in a value nothing is special but\n"
+    ".Bl -tag -width Ds\n"
+    ".It ${env : Ns Ar NAME Ns }\n"
+    "the environment variable\n"
+    ".Ar NAME\n"
+    ".It ${file : Ns Ar PATH Ns }\n"
+    "the content of the file\n"
+    ".Ar PATH ,\n"
+    "without its last line end.\n"
+    "A path that is not absolute is one in the folder in which pawl was started.\n"
+    ".El\n"
+    ".Pp\n"
+    "Both are percent-encoded where they are the user or the password of a URL, so that these may\n"
+    "hold any character; one more $ before them keeps them as they are.\n"
+    "What is missing is an error.\n"
+    ".Pp\n"
+    "In\n"
+    ".Bq process\n"
+    "stands what is done with the records:\n"
+    ".Bl -tag -width Ds\n";
+
+static const char environment[] =
+    ".El\n"
+    ".Ss What a command finds\n"
+    "In its environment\n"
+    ".Ev PAWL_GROUP\n"
+    "and\n"
+    ".Ev PAWL_BATCH ;\n"
+    "a command of exec also\n"
+    ".Ev PAWL_TOPIC , PAWL_PARTITION , PAWL_FROM , PAWL_UNTIL\n"
+    "and\n"
+    ".Ev PAWL_ATTEMPT .\n"
+    "Group, topic, partition, from and until are the key by which a repetition can be told.\n"
+    ".Pp\n"
+    "On its standard input the records in ascending order, each as\n"
+    ".Bd -literal -offset indent\n"
+    "{\"topic\":\"t\",\"partition\":0,\"offset\":1,\"timestamp\":1357034400000,\n"
+    " \"key\":null,\"value\":\"v\",\"headers\":[{\"name\":\"n\",\"value\":\"w\"}]}\n"
+    ".Ed\n"
+    ".Pp\n"
+    "in one line.\n"
+    "What is no UTF-8 is base64, and \"key_encoding\" or \"value_encoding\" with the value\n"
+    "\"base64\" stands behind it.\n"
+    "With format = value a null is an empty line.\n"
+    ".Pp\n"
+    "A command may stop reading at any time.\n"
+    "Its standard output is that of pawl, unless that is used for\n"
+    ".Fl -json .\n"
+    "It runs in a process group of its own, and what is left of that when it ends is killed.\n"
+    "Of what it writes to standard error the first 100 lines are logged, then ten a second and\n"
+    "always the last one.\n";
+
+static const char see_also[] = ".Sh SEE ALSO\n"
+                               ".Xr pawl 1 ,\n"
+                               ".Xr pawl_job_run 3 ,\n"
+                               ".Xr pawl 7\n";
 
 /* A number of milliseconds in the greatest unit that holds it exactly. */
 static const char *
@@ -157,6 +225,12 @@ main(void)
     fputs(head, stdout);
     for (size_t i = 0; i < count; i++)
         print_setting(&table[i]);
-    fputs(tail, stdout);
+    fputs(other_names, stdout);
+    fputs(job_files, stdout);
+    table = pawl__process_table(&count);
+    for (size_t i = 0; i < count; i++)
+        print_setting(&table[i]);
+    fputs(environment, stdout);
+    fputs(see_also, stdout);
     return fflush(stdout) == 0 ? 0 : 1;
 }
