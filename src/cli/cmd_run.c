@@ -36,8 +36,7 @@ static const pawl_option option_set = {
     .name = "set",
     .kind = PAWL_OPTION_LIST,
     .argument = "SECTION.KEY=VALUE",
-    .summary =
-        "Sets a setting, whatever the file says: --set job.max_offsets_per_batch=1000.",
+    .summary = "Sets a setting, whatever the file says: --set job.max_offsets_per_batch=1000.",
     .field = offsetof(struct values, sets),
 };
 
