@@ -3,19 +3,22 @@
  *
  *     pawl_loop BROKERS TOPIC STORE_URL [NAME=VALUE ...]
  *
- * NAME=VALUE are pawl's settings. PAWL_BENCH_LOG=debug in the environment sends the log to standard error.
+ * NAME=VALUE are pawl's settings. user.pause_us=N makes each call of the process function take so long: then records wait
+ * for their turn, which is when memory counts. PAWL_BENCH_LOG=debug in the environment sends the log to standard error.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <pawl/pawl.h>
 
 #include "measure.h"
 
 static atomic_llong total_records, total_bytes;
+static long pause_us;
 
 /* Reads each record, as the bare loop does, and adds once a call, as any program would. */
 static pawl_verdict
@@ -29,6 +32,8 @@ count_records(void *user, pawl_range *range, const pawl_record *records, size_t 
     atomic_fetch_add(&total_bytes, bytes);
     if (atomic_fetch_add(&total_records, (long long) count) == 0)
         measure_first();
+    if (pause_us > 0)
+        nanosleep(&(struct timespec){pause_us / 1000000, pause_us % 1000000 * 1000}, NULL);
     return PAWL_DONE;
 }
 
@@ -89,6 +94,8 @@ main(int argc, char **argv)
     }
     measure_start();
     pawl_config *config = configure(argc, argv);
+    const char *pause = pawl_config_get(config, "user.pause_us");
+    pause_us = pause != NULL ? atol(pause) : 0;
     if (pawl_job_new(config, &hooks, &job, &err) == PAWL_OK)
         pawl_job_run(job, &err);
     pawl_job_free(job);

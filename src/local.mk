@@ -98,7 +98,7 @@ SOURCE_MEMORY_SOURCES = \
 lib_LTLIBRARIES += src/libpawl.la
 src_libpawl_la_SOURCES =
 src_libpawl_la_LIBADD = src/libpawl-core.la $(LIBPAWL_LIBS)
-src_libpawl_la_LDFLAGS = $(LINK_FLAGS) -no-undefined -version-info $(PAWL_LIBRARY_VERSION) \
+src_libpawl_la_LDFLAGS = $(LINK_FLAGS) -no-undefined -Wl,-z,defs -version-info $(PAWL_LIBRARY_VERSION) \
 	-Wl,--version-script=$(srcdir)/src/libpawl.map
 EXTRA_src_libpawl_la_DEPENDENCIES = src/libpawl.map
 
@@ -117,7 +117,7 @@ PROGRAM_LIBS = src/libpawl.la
 
 # How a store's module is linked. MODULES is filled by the backends.
 MODULE_LIBS = src/libpawl-util.la src/libpawl.la $(GLIB_LIBS)
-MODULE_LINK = $(LINK_FLAGS) -module -avoid-version -shared -no-undefined \
+MODULE_LINK = $(LINK_FLAGS) -module -avoid-version -shared -no-undefined -Wl,-z,defs \
 	-Wl,--version-script=$(srcdir)/src/module.map
 
 # A module is relinked when it is installed, against the libpawl that is then there already. (The name goes through a

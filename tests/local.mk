@@ -20,9 +20,13 @@ UNIT_TESTS = \
 	tests/unit/test_chatter \
 	tests/unit/test_config \
 	tests/unit/test_error \
+	tests/unit/test_job_hold \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
+	tests/unit/test_job_owner \
+	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
+	tests/unit/test_job_stop \
 	tests/unit/test_job_telling \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
@@ -30,6 +34,7 @@ UNIT_TESTS = \
 	tests/unit/test_plan \
 	tests/unit/test_registry \
 	tests/unit/test_settings \
+	tests/unit/test_stop \
 	tests/unit/test_store \
 	tests/unit/test_text \
 	tests/unit/test_url
@@ -43,7 +48,17 @@ CONFORMANCE_TESTS += \
 endif
 
 INTEGRATION_TESTS = \
-	tests/integration/test_kafka_ranges
+	tests/integration/test_kafka_broker \
+	tests/integration/test_kafka_loss \
+	tests/integration/test_kafka_memory \
+	tests/integration/test_kafka_ranges \
+	tests/integration/test_kafka_records \
+	tests/integration/test_kafka_retry \
+	tests/integration/test_kafka_starts \
+	tests/integration/test_kafka_topics
+if WITH_SQLITE
+INTEGRATION_TESTS += tests/integration/test_kafka_stores
+endif
 
 # What only tests use: the in-memory source and store, the sqlite: store without its module, and helpers.
 TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE_SOURCES) $(KAFKA_FIXTURE_SOURCES)
@@ -51,6 +66,7 @@ TESTING_SOURCES = $(STORE_MEMORY_SOURCES) $(SOURCE_MEMORY_SOURCES) $(JOB_FIXTURE
 JOB_FIXTURE_SOURCES = \
 	tests/support/job_fixture.c \
 	tests/support/job_fixture.h \
+	tests/support/job_fixture_store.c \
 	tests/support/trap_store.c \
 	tests/support/trap_store.h
 
@@ -59,6 +75,8 @@ KAFKA_FIXTURE_SOURCES = \
 	tests/support/kafka_fixture.c \
 	tests/support/kafka_fixture.h \
 	tests/support/kafka_records.c \
+	tests/support/measure.c \
+	tests/support/measure.h \
 	tests/support/recorder.c \
 	tests/support/recorder.h
 

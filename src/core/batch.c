@@ -58,12 +58,28 @@ pawl__range_reset(pawl_range *range)
     range->records = range->bytes = range->rejected = 0;
 }
 
+bool
+pawl__batch_is_lost(const pawl_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->ranges[i].state != PAWL__RANGE_LOST)
+            return false;
+    return true;
+}
+
+/* A range that was skipped, but before it lies what a sink holds back: only flush can say that that is safe. */
+static bool
+is_skipped_over_held(const pawl_range *range)
+{
+    return range->state == PAWL__RANGE_SKIPPED && pawl__holding_is_held(range->holding);
+}
+
 void
 pawl__batch_gather(pawl_batch *batch)
 {
     batch->flushed_count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->ranges[i].state == PAWL__RANGE_DONE)
+        if (batch->ranges[i].state == PAWL__RANGE_DONE || is_skipped_over_held(&batch->ranges[i]))
             batch->flushed[batch->flushed_count++] = &batch->ranges[i];
 }
 

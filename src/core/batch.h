@@ -55,7 +55,7 @@ struct pawl_batch {
     const pawl_log *log; /* likewise */
     pawl_range *ranges;  /* all that were planned */
     size_t count;
-    pawl_range **flushed; /* those that flush sees: done ones */
+    pawl_range **flushed; /* those that flush sees: done ones, and skipped ones that follow what is held back */
     size_t flushed_count;
 
     bool in_flush;
@@ -76,7 +76,10 @@ void pawl__range_enter(pawl_range *range, pawl_phase phase);
 /* Forgets what an attempt has left: the slot, the counts. */
 void pawl__range_reset(pawl_range *range);
 
-/* Gathers the ranges that are done, for flush. */
+/* Whether all its ranges were lost while they were read, so that it is no batch after all. */
+bool pawl__batch_is_lost(const pawl_batch *batch);
+
+/* Gathers the ranges for flush. */
 void pawl__batch_gather(pawl_batch *batch);
 
 /* Takes back what an earlier flush of this batch said. */

@@ -48,35 +48,59 @@ share_out(pawl__crew *crew, pawl_batch *batch)
     g_free(sorted);
 }
 
-/* How many ranges one worker may have open at once. */
+/* How many ranges a worker may have open at once: its part of open_ranges, which may be nothing. */
 static size_t
-quota(const pawl__crew *crew)
+quota(const pawl__crew *crew, int index)
 {
     int64_t open_ranges = crew->settings->open_ranges;
 
     if (open_ranges == 0)
         return SIZE_MAX;
-    return (size_t) MAX(open_ranges / crew->size, 1);
+    return (size_t) (open_ranges / crew->size + (index < open_ranges % crew->size));
 }
 
-pawl_status
-pawl__crew_run(pawl__crew *crew, pawl_batch *batch, pawl_error *err)
+void
+pawl__crew_start(pawl__crew *crew, pawl_batch *batch)
 {
-    pawl_status status;
-
     pawl__wait_lock(&crew->wait);
     pawl_error_clear(&crew->failure);
     share_out(crew, batch);
     crew->busy = crew->size;
     crew->turn++;
     pawl__wait_wake(&crew->wait);
-    while (crew->busy > 0)
-        pawl__wait_until(&crew->wait, PAWL__NEVER);
+    pawl__wait_unlock(&crew->wait);
+}
+
+bool
+pawl__crew_wait(pawl__crew *crew, int64_t deadline_ms)
+{
+    bool through;
+
+    pawl__wait_lock(&crew->wait);
+    while (crew->busy > 0 && pawl__wait_until(&crew->wait, deadline_ms))
+        continue;
+    through = crew->busy == 0;
+    pawl__wait_unlock(&crew->wait);
+    return through;
+}
+
+pawl_status
+pawl__crew_result(pawl__crew *crew, pawl_error *err)
+{
+    pawl_status status;
+
+    pawl__wait_lock(&crew->wait);
     status = crew->failure.status;
     if (status != PAWL_OK && err != NULL)
         *err = crew->failure;
     pawl__wait_unlock(&crew->wait);
     return status;
+}
+
+void
+pawl__crew_drop(pawl__crew *crew)
+{
+    pawl__worker_fail(&crew->workers[0], PAWL_CANCELLED, "the batch was dropped");
 }
 
 void
@@ -121,7 +145,8 @@ init_thread(pawl__worker *worker)
 
     if (hooks->thread_init == NULL || hooks->thread_init(hooks->user, &worker->thread_data, &err) == PAWL_DONE)
         return true;
-    pawl__worker_fail(worker, PAWL_FAILED, "thread_init failed%s%s", err.message[0] != '\0' ? ": " : "", err.message);
+    pawl__worker_fail(worker, err.status != PAWL_OK ? err.status : PAWL_FAILED, "thread_init: %s",
+                      err.message[0] != '\0' ? err.message : "no reason given");
     return false;
 }
 
@@ -153,7 +178,7 @@ start_worker(pawl__crew *crew, int index)
     worker->lane = crew->source->api->lane(crew->source->self, index);
     worker->unopened = g_ptr_array_new();
     worker->waiting = g_ptr_array_new();
-    worker->quota = quota(crew);
+    worker->quota = quota(crew, index);
     code = pthread_create(&worker->pthread, NULL, worker_main, worker);
     worker->started = code == 0;
     if (!worker->started) {
@@ -180,15 +205,8 @@ pawl__crew_new(const pawl__source *source, const pawl_hooks *hooks, const pawl__
     pawl__wait_init(&crew->wait);
     for (int w = 0; w < crew->size; w++)
         start_worker(crew, w);
-
-    pawl__wait_lock(&crew->wait);
-    while (crew->busy > 0)
-        pawl__wait_until(&crew->wait, PAWL__NEVER);
-    status = crew->failure.status;
-    if (status != PAWL_OK && err != NULL)
-        *err = crew->failure;
-    pawl__wait_unlock(&crew->wait);
-
+    pawl__crew_wait(crew, PAWL__NEVER);
+    status = pawl__crew_result(crew, err);
     if (status != PAWL_OK)
         pawl__crew_free(crew);
     else

@@ -32,13 +32,22 @@ pawl_status pawl__crew_new(const pawl__source *source, const pawl_hooks *hooks, 
 /* Ends the workers. NULL is fine. */
 void pawl__crew_free(pawl__crew *crew);
 
-/*
- * Runs a batch. PAWL_OK: each range is DONE, SKIPPED or LOST. PAWL_CANCELLED: abandoned. Else nothing of the batch may be
- * saved: the user's code or the source failed for good.
- */
-pawl_status pawl__crew_run(pawl__crew *crew, pawl_batch *batch, pawl_error *err);
+/* Gives the workers a batch. */
+void pawl__crew_start(pawl__crew *crew, pawl_batch *batch);
 
-/* Makes pawl__crew_run(), the present one or the next, return PAWL_CANCELLED soon. Any thread. */
+/* Waits until they are through with it; false when the deadline passed first. */
+bool pawl__crew_wait(pawl__crew *crew, int64_t deadline_ms);
+
+/*
+ * How the batch that they are through with went. PAWL_OK: each range is DONE, SKIPPED or LOST. PAWL_CANCELLED: abandoned.
+ * Else nothing of the batch may be saved: the user's code or the source failed for good.
+ */
+pawl_status pawl__crew_result(pawl__crew *crew, pawl_error *err);
+
+/* Makes the workers leave the batch in hand: what becomes of it is of no interest any more. */
+void pawl__crew_drop(pawl__crew *crew);
+
+/* Makes the workers leave the batch in hand, and each later one at once: its result is PAWL_CANCELLED. Any thread. */
 void pawl__crew_abandon(pawl__crew *crew);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct pawl__holding {
     pawl_position stored;  /* what the store holds: `expected` of the next save */
     int64_t position;      /* the next offset to read; above `stored` while a sink holds records back */
     pawl_position pending; /* a range that was written down before a crash: it is run first, exactly */
+    bool planned;          /* the range of the batch in hand is written down: a position save would clear that */
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last asked */
 
@@ -26,6 +27,13 @@ typedef struct pawl__holding {
     bool fetch_lost;                /* the last fetch was out of range: the source has to be told anew where to read */
     int out_of_range;               /* times in a row that a fetch was out of range though the bounds say otherwise */
 } pawl__holding;
+
+/* Whether a sink holds records of this partition back. */
+static inline bool
+pawl__holding_is_held(const pawl__holding *holding)
+{
+    return holding->stored.known && holding->stored.offset < holding->position;
+}
 
 typedef struct pawl__holdings pawl__holdings;
 

@@ -114,8 +114,9 @@ pawl__job_wait(pawl_job *job, int64_t deadline_ms)
 }
 
 pawl_status
-pawl__job_broken_off(pawl_error *err)
+pawl__job_broken_off(pawl_job *job, pawl_error *err)
 {
+    job->broken_off = true;
     return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop before the first batch");
 }
 
@@ -168,6 +169,8 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
 static void
 count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 {
+    if (pawl__batch_is_lost(batch))
+        return;
     pawl__wait_lock(&job->stats_wait);
     job->stats.batches++;
     job->stats.process_ms = process_ms;
@@ -193,6 +196,22 @@ tell_saved(pawl_job *job, const pawl_batch *batch)
         job->hooks.on_saved(job->hooks.user, batch);
 }
 
+/* Has the crew process the batch, renewing meanwhile what has to be renewed. An owner that was fenced off drops it. */
+static pawl_status
+process(pawl_job *job, pawl_batch *batch, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+
+    pawl__crew_start(job->crew, batch);
+    while (status == PAWL_OK && !pawl__crew_wait(job->crew, job->saved_ms + job->settings.refresh_interval_ms))
+        status = pawl__job_refresh(job, err);
+    if (status == PAWL_OK)
+        return pawl__crew_result(job->crew, err);
+    pawl__crew_drop(job->crew);
+    pawl__crew_wait(job->crew, PAWL__NEVER);
+    return status;
+}
+
 static pawl_status
 run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
@@ -200,7 +219,7 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     pawl_status status;
 
     pawl__job_take_in_hand(job, batch);
-    status = pawl__crew_run(job->crew, batch, err);
+    status = process(job, batch, err);
     processed_ms = pawl__clock_ms();
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
@@ -228,7 +247,7 @@ look(pawl_job *job, bool *ret_worked, bool *ret_finished, pawl_error *err)
         status = run_batch(job, batch, err);
         job->batch_ended_ms = pawl__clock_ms();
         if (job->settings.trigger == PAWL__TRIGGER_ONCE)
-            *ret_finished = !pawl__job_pin_lost(job);
+            *ret_finished = !pawl__job_pin_left(job);
     }
     *ret_worked = batch != NULL;
     pawl__batch_free(batch);
@@ -276,7 +295,7 @@ as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
         pawl_error_clear(err);
         return PAWL_OK;
     }
-    if (status == PAWL_CANCELLED && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH) {
+    if (job->broken_off && pawl__stop_state_now(job->stop) == PAWL__STOP_FINISH) {
         pawl_error_clear(err);
         return PAWL_OK;
     }
@@ -289,11 +308,11 @@ as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
 static void
 shut_down(pawl_job *job, pawl_status status)
 {
+    if (job->store != NULL)
+        pawl__job_release(job, status != PAWL_CANCELLED);
     pawl__stop_unwatch(job->stop);
     pawl__crew_free(job->crew);
     job->crew = NULL;
-    if (job->source.self != NULL && job->store != NULL && status != PAWL_CANCELLED)
-        pawl__job_release(job);
     if (job->source.self != NULL)
         job->source.api->close(job->source.self);
     g_free(job->source.self);
@@ -313,7 +332,7 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (job->has_run)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
     job->has_run = true;
-    status = pawl__job_open(job, false, failure);
+    status = pawl__job_wait(job, 0) ? pawl__job_open(job, false, failure) : pawl__job_broken_off(job, failure);
     if (status == PAWL_OK)
         status =
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);

@@ -37,14 +37,15 @@ struct pawl_job {
     bool recovered;           /* the first discovery is over: what appears now is read from its beginning */
     int64_t discovery_due_ms; /* when to look for new partitions */
 
-    int64_t batch_number;         /* of the last batch */
-    int64_t looked_ms;            /* when the brokers last told what there is: triggers count from there */
-    int64_t batch_ended_ms;       /* max_trigger_delay counts from there */
-    int64_t saved_ms;             /* the last save of any kind: refresh.interval counts from there */
+    int64_t batch_number;   /* of the last batch */
+    int64_t looked_ms;      /* when the brokers last told what there is: triggers count from there */
+    int64_t batch_ended_ms; /* max_trigger_delay counts from there */
+    int64_t saved_ms;       /* the last save, or refresh that had nothing to save: refresh.interval counts from there */
     int64_t unanswered_since_ms;  /* since when the brokers do not answer at all; 0: they do */
     int64_t end_unknown_since_ms; /* since when a loss is suspected and nobody tells; 0: there is none, or they do */
     int held_batches;             /* in a row with a range that flush held */
     bool pinned;                  /* available-now, once: the ends are pinned */
+    bool broken_off;              /* a step gave up since the job was told to end, with no batch in hand */
     bool answered;                /* the last look told all that has to be known */
 
     pawl__wait stats_wait; /* guards what follows */
@@ -74,8 +75,8 @@ pawl_status pawl__job_recover(pawl_job *job, pawl_error *err);
 /* Looks for partitions that appeared, when it is time, and takes them over as well. */
 pawl_status pawl__job_discover(pawl_job *job, pawl_error *err);
 
-/* Gives all partitions back. */
-void pawl__job_release(pawl_job *job);
+/* Closes all partitions, and gives them back to the store unless that may hang. */
+void pawl__job_release(pawl_job *job, bool give_back);
 
 /* ----------------------------------------------------------------------------------------------------- takeover.c -- */
 
@@ -94,7 +95,10 @@ pawl_status pawl__job_take_over(pawl_job *job, const pawl_partition *partitions,
 pawl_status pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count, pawl_position *ret_initial,
                                      pawl_error *err);
 
-/* Asks for bounds until every one is known, or source_timeout has passed. */
+/*
+ * Asks for bounds until every one is known, or source_timeout has passed. While the job runs there are others to read: then
+ * it asks once only. PAWL_UNREACHABLE: some are not known.
+ */
 pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_error *err);
 
 /* --------------------------------------------------------------------------------------------------- planning.c -- */
@@ -105,8 +109,9 @@ pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t coun
  */
 pawl_status pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err);
 
-/* once: what was lost while the one batch ran has still to be dealt with, and nothing else. False: there is none. */
-bool pawl__job_pin_lost(pawl_job *job);
+/* once: what was lost while the one batch ran, or was waited for, has still to be dealt with, and nothing else. False:
+ * nothing is left. */
+bool pawl__job_pin_left(pawl_job *job);
 
 /* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
 pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err);
@@ -145,7 +150,10 @@ pawl_status pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err);
 pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions,
                                      size_t count, pawl_error *err);
 
-/* Renews the owner's entry when refresh.interval has passed without a save. */
+/*
+ * Renews the owner's entry when refresh.interval has passed without a save. With replay = exact, partitions of the batch
+ * in hand are left out: a save would clear what is planned for them.
+ */
 pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------- preview.c -- */
@@ -164,7 +172,7 @@ void pawl__job_take_in_hand(pawl_job *job, pawl_batch *batch);
 bool pawl__job_wait(pawl_job *job, int64_t deadline_ms);
 
 /* The status of a step that was broken off because the job was told to end. */
-pawl_status pawl__job_broken_off(pawl_error *err);
+pawl_status pawl__job_broken_off(pawl_job *job, pawl_error *err);
 
 /* The deadline of a question to the brokers that is asked now. */
 int64_t pawl__job_source_deadline(const pawl_job *job);

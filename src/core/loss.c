@@ -152,10 +152,12 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
             continue;
         if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
             status = report_loss(holding, &lines[i], err);
+        if (pawl__holding_is_held(holding))
+            continue; /* what a sink holds back before it is not safe yet: the next save that covers it saves the move */
         positions[moves] = new_position(job, &lines[i]);
         moved[moves++] = holding;
     }
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && moves > 0)
         status = pawl__job_save_positions(job, moved, positions, moves, err);
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
@@ -192,7 +194,7 @@ confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__pl
         if (!has_loss(lines, count) || look == LOSS_LOOKS)
             return PAWL_OK;
         if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
-            return pawl__job_broken_off(err);
+            return pawl__job_broken_off(job, err);
         status = pawl__job_ask_bounds(job, ret_known, err);
         if (status != PAWL_OK || !*ret_known)
             return status;
@@ -216,11 +218,22 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
     return status;
 }
 
+static bool
+has_lost_fetch(pawl_job *job)
+{
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
+        if (pawl__holdings_at(job->holdings, i)->fetch_lost)
+            return true;
+    return false;
+}
+
 pawl_status
 pawl__job_reopen_lost(pawl_job *job, pawl_error *err)
 {
     pawl_status status = PAWL_OK;
 
+    if (has_lost_fetch(job) && !pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
+        return pawl__job_broken_off(job, err);
     for (size_t i = 0; status == PAWL_OK && i < pawl__holdings_count(job->holdings); i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 

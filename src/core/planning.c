@@ -95,18 +95,19 @@ pin_ends(pawl_job *job)
 }
 
 bool
-pawl__job_pin_lost(pawl_job *job)
+pawl__job_pin_left(pawl_job *job)
 {
-    bool lost = false;
+    bool left = false;
 
     for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        lost = lost || holding->fetch_lost;
-        if (!holding->fetch_lost)
+        if (holding->fetch_lost || holding->pending_above_since_ms != 0)
+            left = true;
+        else
             holding->pin = pawl_position_at(holding->position);
     }
-    return lost;
+    return left;
 }
 
 /* ------------------------------------------------------------------------------------------------------- cutting -- */
@@ -166,20 +167,13 @@ count_plan(pawl_job *job, const pawl__plan_line *lines, size_t count, int64_t st
     pawl__wait_unlock(&job->stats_wait);
 }
 
-/* Whether a sink holds records of this partition back. */
-static bool
-is_held(const pawl__holding *holding)
-{
-    return holding->stored.known && holding->stored.offset < holding->position;
-}
-
 static size_t
 count_held(pawl_job *job)
 {
     size_t held = 0;
 
     for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
-        held += is_held(pawl__holdings_at(job->holdings, i));
+        held += pawl__holding_is_held(pawl__holdings_at(job->holdings, i));
     return held;
 }
 
@@ -211,7 +205,7 @@ make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
 
         if (lines != NULL && lines[i].ret_finding == PAWL__PLAN_RANGE)
             add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING);
-        else if (is_held(holding))
+        else if (pawl__holding_is_held(holding))
             add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE);
     }
     return batch;
@@ -253,6 +247,8 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
         };
     }
     status = pawl_store_plan(job->store, job->settings.group, lines, planned, err);
+    for (size_t i = 0; status == PAWL_OK && i < batch->count; i++)
+        batch->ranges[i].holding->planned = batch->ranges[i].state == PAWL__RANGE_WAITING;
     g_free(lines);
     return status;
 }

@@ -165,6 +165,16 @@ take_over(pawl_job *job, const pawl_partition *partitions, size_t count, void *u
     return pawl__job_take_over(job, partitions, count, err);
 }
 
+/* Whether the take-over came so far that there is no way back. */
+static bool
+is_any_held(const struct findings *findings)
+{
+    for (guint i = 0; i < findings->appeared->len; i++)
+        if (pawl__holdings_find(findings->job->holdings, g_array_index(findings->appeared, pawl_partition, i)) != NULL)
+            return true;
+    return false;
+}
+
 /* What the job was told to read, for a message. */
 static const char *
 wanted(const struct findings *findings)
@@ -189,7 +199,7 @@ look_for_topics(struct findings *findings, pawl_error *err)
                                   "topic_timeout = %" PRId64 " ms",
                                   wanted(findings), job->settings.topic_timeout_ms);
         if (!pawl__job_wait(job, MIN(deadline_ms, pawl__clock_ms() + TOPIC_RETRY_MS)))
-            return pawl__job_broken_off(err);
+            return pawl__job_broken_off(job, err);
         status = look(findings, err);
     }
     return status;
@@ -204,6 +214,8 @@ pawl__job_find(pawl_job *job,
     struct findings findings;
     pawl_status status;
 
+    if (!pawl__job_wait(job, 0))
+        return pawl__job_broken_off(job, err);
     findings_init(&findings, job);
     status = job->source.api->cluster(job->source.self, pawl__job_source_deadline(job), job->cluster,
                                       sizeof job->cluster, err);
@@ -240,6 +252,10 @@ pawl__job_discover(pawl_job *job, pawl_error *err)
         status = take_found(&findings, err);
     else
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "looking for new partitions: %s", answer.message);
+    if (status == PAWL_UNREACHABLE && !is_any_held(&findings)) {
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "new partitions are left until the next look: %s", err->message);
+        status = PAWL_OK;
+    }
     findings_done(&findings);
     return status;
 }
@@ -265,7 +281,7 @@ close_partitions(pawl_job *job)
 }
 
 void
-pawl__job_release(pawl_job *job)
+pawl__job_release(pawl_job *job, bool give_back)
 {
     size_t count = pawl__holdings_count(job->holdings);
     pawl_acquire_line *lines = g_new0(pawl_acquire_line, count);
@@ -278,7 +294,7 @@ pawl__job_release(pawl_job *job)
         lines[i].ret_epoch = holding->epoch;
     }
     close_partitions(job);
-    if (count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
+    if (give_back && count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "the partitions were not given back: %s", err.message);
     g_free(lines);
 }

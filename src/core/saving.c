@@ -35,7 +35,7 @@ is_transactional(const pawl_job *job)
 static bool
 is_to_be_saved(const pawl_range *range)
 {
-    return (range->state == PAWL__RANGE_DONE && !range->held) || range->state == PAWL__RANGE_SKIPPED;
+    return (range->state == PAWL__RANGE_DONE || range->state == PAWL__RANGE_SKIPPED) && !range->held;
 }
 
 /* A line for each range that is safe; before flush: for each that may be. */
@@ -120,7 +120,6 @@ flush(struct saving *saving, pawl_error *err)
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
 
-    pawl__batch_unflush(batch);
     enter_phase(batch, PAWL_PHASE_FLUSHING);
     batch->in_flush = true;
     if (hooks->flush != NULL && batch->flushed_count > 0)
@@ -145,9 +144,13 @@ flush(struct saving *saving, pawl_error *err)
 static pawl_status
 flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
 {
-    pawl_status status = begin(saving, err);
+    pawl_status status;
 
     *ret_again = false;
+    if (pawl__stop_state_now(saving->job->stop) == PAWL__STOP_LEAVE)
+        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the batch was left unsaved");
+    pawl__batch_unflush(saving->batch);
+    status = begin(saving, err);
     if (status == PAWL_OK) {
         status = flush(saving, err);
         *ret_again = status != PAWL_OK && (err->flags & PAWL_ERROR_RETRIABLE) != 0;
@@ -193,6 +196,7 @@ move_on(struct saving *saving)
         pawl__holding *holding = range->holding;
 
         holding->fetch_lost = range->state == PAWL__RANGE_LOST;
+        holding->planned = false;
         if (holding->fetch_lost)
             continue;
         holding->out_of_range = 0;
@@ -200,8 +204,10 @@ move_on(struct saving *saving)
         holding->pending = pawl_position_absent();
     }
     job->held_batches = holds_back(saving->batch) ? job->held_batches + 1 : 0;
-    job->batch_number = saving->batch->number;
-    job->saved_ms = pawl__clock_ms();
+    if (!pawl__batch_is_lost(saving->batch))
+        job->batch_number = saving->batch->number;
+    if (saving->count > 0)
+        job->saved_ms = pawl__clock_ms();
     pawl__wait_lock(&job->stats_wait);
     job->stats.flush_ms = saving->flush_ms;
     job->stats.save_ms = saving->save_ms;
@@ -237,7 +243,7 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     bool again;
 
     pawl__batch_gather(batch);
-    batch->must_flush = batch->must_flush || job->held_batches + 1 >= job->settings.max_held_batches;
+    batch->must_flush = batch->must_flush || job->held_batches >= job->settings.max_held_batches;
     do {
         attempt++;
         status = flush_and_save(&saving, &again, err);
@@ -293,11 +299,12 @@ pawl__job_refresh(pawl_job *job, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (!holding->stored.known || holding->pending.known)
+        if (!holding->stored.known || holding->pending.known || holding->planned)
             continue;
         positions[known] = holding->stored.offset;
         holdings[known++] = holding;
     }
+    job->saved_ms = pawl__clock_ms();
     if (known > 0)
         status = pawl__job_save_positions(job, holdings, positions, known, err);
     job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */

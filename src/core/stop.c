@@ -85,6 +85,16 @@ set_state(pawl__stop *stop, pawl__stop_state state)
     pawl__wait_unlock(&stop->wait);
 }
 
+/* What was asked for counts at once, though the thread that acts on it may come a little later. With the lock held. */
+static pawl__stop_state
+state_now(pawl__stop *stop)
+{
+    int requests = atomic_load(&stop->requests);
+    pawl__stop_state asked = requests > 1 ? PAWL__STOP_LEAVE : requests > 0 ? PAWL__STOP_FINISH : PAWL__STOP_RUN;
+
+    return MAX(stop->state, asked);
+}
+
 static bool
 has_quit(pawl__stop *stop)
 {
@@ -167,7 +177,7 @@ pawl__stop_state_now(pawl__stop *stop)
     pawl__stop_state state;
 
     pawl__wait_lock(&stop->wait);
-    state = stop->state;
+    state = state_now(stop);
     pawl__wait_unlock(&stop->wait);
     return state;
 }
@@ -178,9 +188,9 @@ pawl__stop_wait(pawl__stop *stop, int64_t deadline_ms)
     pawl__stop_state state;
 
     pawl__wait_lock(&stop->wait);
-    while (stop->state == PAWL__STOP_RUN && pawl__wait_until(&stop->wait, deadline_ms))
+    while (state_now(stop) == PAWL__STOP_RUN && pawl__wait_until(&stop->wait, deadline_ms))
         continue;
-    state = stop->state;
+    state = state_now(stop);
     pawl__wait_unlock(&stop->wait);
     return state;
 }
@@ -189,7 +199,7 @@ void
 pawl__stop_wait_to_leave(pawl__stop *stop, int64_t deadline_ms)
 {
     pawl__wait_lock(&stop->wait);
-    while (stop->state != PAWL__STOP_LEAVE && pawl__wait_until(&stop->wait, deadline_ms))
+    while (state_now(stop) != PAWL__STOP_LEAVE && pawl__wait_until(&stop->wait, deadline_ms))
         continue;
     pawl__wait_unlock(&stop->wait);
 }

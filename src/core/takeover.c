@@ -15,6 +15,9 @@
 /* How often an epoch may have changed between load and acquire before somebody is taken to fight for it. */
 #define ACQUIRE_ATTEMPTS 5
 
+/* How often takeover = idle looks at the owner's entry while it waits. */
+#define OWNER_LOOK_MS 500
+
 /* The partitions that are taken over together. */
 struct takeover {
     pawl_job *job;
@@ -82,6 +85,13 @@ freshest_owner(const struct takeover *takeover)
     return freshest;
 }
 
+/* How long the owner has been silent. Its clock may be ahead of ours. */
+static int64_t
+silence_ms(const pawl_entry *owned)
+{
+    return MAX(pawl__clock_wall_ms() - owned->owner.renewed_ms, 0);
+}
+
 static pawl_status
 refuse_takeover(const pawl_entry *entry, pawl_error *err)
 {
@@ -89,38 +99,47 @@ refuse_takeover(const pawl_entry *entry, pawl_error *err)
                           "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %" PRId64
                           " ms ago; takeover = now takes it away",
                           entry->partition.topic, entry->partition.number, entry->owner.client_id, entry->owner.pid,
-                          entry->owner.host, pawl__clock_wall_ms() - entry->owner.renewed_ms);
+                          entry->owner.host, silence_ms(entry));
 }
 
-/*
- * Whether the owner that is there may be fenced off. With idle:DURATION this waits until the owner has been silent for so
- * long, and gives up as soon as it stirs.
- */
+/* Waits until the owner has been silent for long enough, and gives up as soon as it stirs, or another takes its place. */
+static pawl_status
+await_silence(struct takeover *takeover, const pawl_entry *owned, pawl_error *err)
+{
+    pawl_job *job = takeover->job;
+    const pawl_entry *first = owned; /* entries keep their places */
+    int64_t renewed_ms = owned->owner.renewed_ms, epoch = owned->epoch;
+    int64_t idle_at_ms = pawl__clock_ms() + job->settings.takeover_idle_ms - silence_ms(owned);
+
+    if (idle_at_ms > pawl__clock_ms())
+        pawl__log(&job->log, PAWL_LOG_INFO, "job", "waiting until process %" PRId64 " on %s has been idle",
+                  owned->owner.pid, owned->owner.host);
+    while (owned != NULL && idle_at_ms > pawl__clock_ms()) {
+        pawl_status status;
+
+        if (!pawl__job_wait(job, MIN(idle_at_ms, pawl__clock_ms() + OWNER_LOOK_MS)))
+            return pawl__job_broken_off(job, err);
+        status = load(takeover, err);
+        if (status != PAWL_OK)
+            return status;
+        owned = freshest_owner(takeover);
+        if (owned != NULL && (owned->owner.renewed_ms > renewed_ms || (owned == first && owned->epoch != epoch)))
+            return refuse_takeover(owned, err);
+    }
+    return PAWL_OK;
+}
+
+/* Whether the owner that is there may be fenced off. */
 static pawl_status
 respect_owner(struct takeover *takeover, pawl_error *err)
 {
-    const pawl__settings *settings = &takeover->job->settings;
     const pawl_entry *owned = freshest_owner(takeover);
-    int64_t renewed_ms, idle_at_ms;
-    pawl_status status;
 
-    if (owned == NULL || settings->takeover == PAWL__TAKEOVER_NOW)
+    if (owned == NULL || takeover->job->settings.takeover == PAWL__TAKEOVER_NOW)
         return PAWL_OK;
-    if (settings->takeover == PAWL__TAKEOVER_REFUSE)
+    if (takeover->job->settings.takeover == PAWL__TAKEOVER_REFUSE)
         return refuse_takeover(owned, err);
-    renewed_ms = owned->owner.renewed_ms;
-    idle_at_ms = pawl__clock_ms() + settings->takeover_idle_ms - (pawl__clock_wall_ms() - renewed_ms);
-    if (idle_at_ms <= pawl__clock_ms())
-        return PAWL_OK;
-    pawl__log(&takeover->job->log, PAWL_LOG_INFO, "job", "waiting until process %" PRId64 " on %s has been idle",
-              owned->owner.pid, owned->owner.host);
-    if (!pawl__job_wait(takeover->job, idle_at_ms))
-        return pawl__job_broken_off(err);
-    status = load(takeover, err);
-    owned = freshest_owner(takeover);
-    if (status == PAWL_OK && owned != NULL && owned->owner.renewed_ms > renewed_ms)
-        status = refuse_takeover(owned, err);
-    return status;
+    return await_silence(takeover, owned, err);
 }
 
 /* ----------------------------------------------------------------------------------------------------- acquiring -- */

@@ -43,8 +43,8 @@ def test_second_run_adds_nothing(etl, topics, all_rows, tmp_path):
 
 # Rows in a slice are fewer where batches are small: the number of batches is what costs time.
 @pytest.mark.parametrize("limit, rows_in_slice, rows_in_full", [
-    (1, 500, 5000),
-    (7, 5000, 336776),
+    (1, 2000, 5000),
+    (7, 20000, 336776),
     (1000, 336776, 336776),
 ])
 def test_limits(etl, topics, all_rows, tmp_path, full, limit, rows_in_slice, rows_in_full):

@@ -134,16 +134,40 @@ take_log(void *user, const pawl_log_line *line)
     pawl__wait_unlock(&f->wait);
 }
 
+/* With the lock held. */
+static bool
+has_logged(const fixture *f, const char *text)
+{
+    for (guint i = 0; i < f->lines->len; i++)
+        if (strstr(g_ptr_array_index(f->lines, i), text) != NULL)
+            return true;
+    return false;
+}
+
 bool
 fixture_logged(fixture *f, const char *text)
 {
-    bool is = false;
+    bool is;
 
     pawl__wait_lock(&f->wait);
-    for (guint i = 0; i < f->lines->len; i++)
-        is = is || strstr(g_ptr_array_index(f->lines, i), text) != NULL;
+    is = has_logged(f, text);
     pawl__wait_unlock(&f->wait);
     return is;
+}
+
+void
+fixture_await_log(fixture *f, const char *text)
+{
+    int64_t deadline_ms = fixture_deadline();
+    bool come;
+
+    pawl__wait_lock(&f->wait);
+    while (!has_logged(f, text) && pawl__wait_until(&f->wait, deadline_ms))
+        continue;
+    come = has_logged(f, text);
+    pawl__wait_unlock(&f->wait);
+    if (!come)
+        fail_msg("waited for '%s' in the log", text);
 }
 
 /* --------------------------------------------------------------------------------------------------------- hooks -- */
@@ -451,55 +475,4 @@ fixture_stop(fixture *f)
 {
     pawl_job_stop(f->job);
     return fixture_join(f);
-}
-
-/* ----------------------------------------------------------------------------------------------------- the store -- */
-
-static pawl_store *
-open_store(fixture *f)
-{
-    char *url = g_strdup_printf("memory:%s", f->name);
-    pawl_store *store = NULL;
-    pawl_error err;
-
-    if (pawl_store_open(url, NULL, &store, &err) != PAWL_OK)
-        fail_msg("%s", err.message);
-    g_free(url);
-    return store;
-}
-
-pawl_entry
-fixture_stored(fixture *f, const char *topic, int partition)
-{
-    pawl_partition asked = {topic, partition};
-    pawl_store *store = open_store(f);
-    pawl_entry entry;
-
-    assert_int_equal(pawl_store_load(store, "g", &asked, 1, &entry, NULL, NULL), PAWL_OK);
-    pawl_store_close(store);
-    return entry;
-}
-
-void
-fixture_expect_stored(fixture *f, const char *topic, int partition, int64_t offset)
-{
-    pawl_entry entry = fixture_stored(f, topic, partition);
-
-    assert_int_equal(entry.offset.known ? entry.offset.offset : -1, offset);
-}
-
-void
-fixture_intrude(fixture *f, const char *topic, int partition, int64_t offset)
-{
-    pawl_entry entry = fixture_stored(f, topic, partition);
-    pawl_owner owner = {.host = "elsewhere", .pid = 7, .client_id = "intruder"};
-    pawl_acquire_line line = {.partition = {topic, partition}, .epoch_seen = entry.epoch};
-    pawl_save_line save = {.partition = {topic, partition}, .expected = entry.offset, .until = offset};
-    pawl_store *store = open_store(f);
-
-    assert_int_equal(pawl_store_acquire(store, "g", &owner, NULL, &line, 1, NULL), PAWL_OK);
-    save.epoch = line.ret_epoch;
-    if (offset >= 0)
-        assert_int_equal(pawl_store_save(store, "g", &save, 1, NULL), PAWL_OK);
-    pawl_store_close(store);
 }

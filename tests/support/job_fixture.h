@@ -102,6 +102,9 @@ int fixture_count(fixture *f, const char *start);
 /* Whether a line of the log has this text in it. */
 bool fixture_logged(fixture *f, const char *text);
 
+/* Waits for such a line. */
+void fixture_await_log(fixture *f, const char *text);
+
 /* Forgets the transcript. */
 void fixture_forget(fixture *f);
 
@@ -116,6 +119,9 @@ void fixture_expect_stored(fixture *f, const char *topic, int partition, int64_t
 
 /* Does to the store, as another owner: takes the partition over, and moves it to `offset` unless that is -1. */
 void fixture_intrude(fixture *f, const char *topic, int partition, int64_t offset);
+
+/* The same without a move, by an owner whose clock says so. */
+void fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms);
 
 /* A deadline that is far enough for everything. */
 int64_t fixture_deadline(void);

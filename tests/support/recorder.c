@@ -150,6 +150,16 @@ note_processed(job_recorder *recorder, size_t count)
     pthread_mutex_unlock(&recorder->mutex);
 }
 
+pawl_verdict
+recorder_verdict(bool ok, const pawl_record *record, pawl_error *err)
+{
+    if (ok)
+        return PAWL_DONE;
+    pawl_error_set(err, PAWL_FAILED, 0, 0, "the record of offset %" PRId64 " is another than it should be",
+                   record->offset);
+    return PAWL_STOP;
+}
+
 static pawl_verdict
 process(void *user, pawl_range *range, const pawl_record *records, size_t count, pawl_error *err)
 {

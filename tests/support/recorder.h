@@ -82,6 +82,9 @@ void recorder_store(job_recorder *recorder, const char *topic, int32_t partition
 /* Forgets what was written down; the store keeps what it has. */
 void recorder_forget(job_recorder *recorder);
 
+/* What `before` and `instead` return, since they run on other threads than the test: STOP with the offset unless ok. */
+pawl_verdict recorder_verdict(bool ok, const pawl_record *record, pawl_error *err);
+
 /* Fails with the log when the run ended differently. */
 void recorder_expect(job_recorder *recorder, pawl_status status, const char *file, int line);
 #define assert_run(recorder, status, ...) \

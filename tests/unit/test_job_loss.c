@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "util/clock.h"
+
 /* Reads ten records, and cuts the log so that it begins at `low`. */
 static void
 lose_the_start(fixture *f, int64_t low)
@@ -290,10 +292,27 @@ once_reads_what_is_left_of_a_lost_range(void **state)
     fixture_expect(f, "flush", "flush 1: t:1 0..2\nflush 2: t:0 8..10\n");
 }
 
+/* A broker that says "out of range" of a range that is inside of its own bounds. */
+static void
+a_fetch_out_of_range_is_tried_again(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 10);
+    pawl__memory_fail_ranges(f->cluster, "t", 0, 2, PAWL_DATA_LOSS, 0);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 10);
+    assert_int_equal(fixture_count(f, "begin"), 3);
+    assert_int_equal(fixture_count(f, "save"), 1);
+    assert_int_equal(f->stats.lost, 0);
+    assert_int_equal(f->stats.batches, 1);
+}
+
 static void
 a_fetch_out_of_range_is_not_tried_for_ever(void **state)
 {
     fixture *f = *state;
+    int64_t started_ms = pawl__clock_ms();
 
     pawl__memory_append(f->cluster, "t", 0, 10);
     pawl__memory_fail_ranges(f->cluster, "t", 0, 1000, PAWL_DATA_LOSS, 0);
@@ -301,6 +320,7 @@ a_fetch_out_of_range_is_not_tried_for_ever(void **state)
     assert_non_null(strstr(f->err.message, "t [0] at offset 0: the broker says that it is out of range, and that its "
                                            "log goes from 0 to 10"));
     fixture_expect_stored(f, "t", 0, 0);
+    assert_true(pawl__clock_ms() - started_ms >= 900); /* a leader may need a moment */
 }
 
 /* ---------------------------------------------------------------------------------------------------------- silence -- */
@@ -414,6 +434,7 @@ main(void)
         fixture_test(a_loss_while_reading_goes_on),
         fixture_test(once_tells_of_a_loss_while_reading),
         fixture_test(once_reads_what_is_left_of_a_lost_range),
+        fixture_test(a_fetch_out_of_range_is_tried_again),
         fixture_test(a_fetch_out_of_range_is_not_tried_for_ever),
         fixture_test(a_range_without_progress_stalls),
         fixture_test(bounds_that_are_not_told_stall),

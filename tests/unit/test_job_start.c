@@ -278,6 +278,29 @@ partitions_that_appear_while_running_start_at_their_beginning(void **state)
     fixture_expect(f, "close release", "close t:0 t:1 t:2\nrelease: t:0 t:1 t:2\n");
 }
 
+/* A new partition has no leader yet: it waits, and the others do not. */
+static void
+a_new_partition_without_bounds_is_left_for_later(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "discovery.interval", "100ms");
+    fixture_start(f);
+    fixture_await(f, "open t:0", 1);
+    pawl__memory_hide_partitions(f->cluster, "t", 1);
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_refuse_bounds(f->cluster, "t", 1, PAWL_UNREACHABLE);
+    pawl__memory_append(f->cluster, "t", 1, 3);
+    pawl__memory_hide_partitions(f->cluster, "t", -1);
+    fixture_await_log(f, "new partitions are left until the next look: t [1]");
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    fixture_await(f, "save 1: t:0 0>1", 1);
+    pawl__memory_refuse_bounds(f->cluster, "t", 1, PAWL_OK);
+    fixture_await(f, "save 2: t:1 0>3", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 static void
 topics_that_appear_while_running_start_at_their_beginning(void **state)
 {
@@ -437,6 +460,7 @@ main(void)
         fixture_test(a_sink_above_the_end_is_a_loss),
         fixture_test(a_sink_may_refuse_to_start),
         fixture_test(partitions_that_appear_while_running_start_at_their_beginning),
+        fixture_test(a_new_partition_without_bounds_is_left_for_later),
         fixture_test(topics_that_appear_while_running_start_at_their_beginning),
         fixture_test(partitions_that_appeared_while_down_start_at_their_beginning),
         fixture_test(a_batch_is_ordered),

@@ -194,21 +194,37 @@ pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, 
 }
 
 pawl_status
-pawl__kafka_name_topics(kafka_source *source, pawl_error *err)
+pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles, pawl_error *err)
 {
     for (guint i = 0; i < source->topics->len; i++) {
         const char *name = g_ptr_array_index(source->topics, i);
-        rd_kafka_topic_t *handle = rd_kafka_topic_new(source->asker, name, NULL);
+        rd_kafka_topic_t *handle = rd_kafka_topic_new(client, name, NULL);
 
         if (handle == NULL)
             return pawl_error_set(err, PAWL_INVALID, 0, rd_kafka_last_error(), "topic '%s': %s", name,
                                   rd_kafka_err2str(rd_kafka_last_error()));
-        g_ptr_array_add(source->topic_handles, handle);
+        g_ptr_array_add(handles, handle);
     }
     return PAWL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------- offsets -- */
+
+/* librdkafka does not say of each partition that it does not exist when none of them does. */
+static bool
+is_about_missing(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+           code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+static void
+set_errors(rd_kafka_topic_partition_list_t *list, rd_kafka_resp_err_t code)
+{
+    for (int i = 0; i < list->cnt; i++)
+        if (list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            list->elems[i].err = code;
+}
 
 /* Asks for one offset of each partition in the list, one question a broker. */
 static pawl_status
@@ -226,7 +242,9 @@ ask_offsets(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, rd_ka
             list->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
         }
         code = rd_kafka_offsets_for_times(client, list, slice);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (is_about_missing(code))
+            set_errors(list, code);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR || is_about_missing(code))
             return PAWL_OK;
         if (!is_worth_another_try(code))
             break;
@@ -238,8 +256,7 @@ ask_offsets(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, rd_ka
 static pawl_status
 status_of(const rd_kafka_topic_partition_t *answer)
 {
-    if (answer->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || answer->err == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
-        answer->err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+    if (is_about_missing(answer->err))
         return PAWL_FAILED;
     if (answer->err != RD_KAFKA_RESP_ERR_NO_ERROR || answer->offset < 0)
         return PAWL_UNREACHABLE;
@@ -296,7 +313,7 @@ pawl_status
 pawl__kafka_log_end(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err)
 {
     kafka_source *source = self;
-    kafka_client_setup setup = source->client_setup;
+    kafka_client_setup setup = source->asker_setup;
     rd_kafka_t *client = NULL;
     pawl_status status;
 

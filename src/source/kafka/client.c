@@ -13,6 +13,10 @@
 /* What a parsed message costs librdkafka beside its bytes (measured: 2.0.2 on 64 bits). */
 #define MESSAGE_COST 400
 
+/* Messages that a quick process function takes in a millisecond, and partitions that cost a millisecond's wait. */
+#define QUICK  1000
+#define COSTLY 32
+
 /* Complaints that say the same again are not logged again for so long. */
 #define REPEAT_MS 30000
 
@@ -26,6 +30,10 @@ pawl__kafka_budget(int64_t memory_bytes, int partitions, int lanes)
     /*
      * A queue takes messages until it is over a limit, and then what is under way: one fetch of its partition. So half of
      * the share is for the limits. Of these, librdkafka counts values in bytes, and messages by number.
+     *
+     * One fetch at a time is under way with a broker. When the queues of all that has more to read are full, it is one for
+     * the partitions at their end, which waits for news while the full queues run empty. So it may wait for no longer than
+     * they last; but a fetch has its cost, which grows with the partitions.
      */
     return (kafka_budget){
         .partitions = partitions,
@@ -33,6 +41,7 @@ pawl__kafka_budget(int64_t memory_bytes, int partitions, int lanes)
         .queue_messages = MAX(share / 2 / MESSAGE_COST, 100),
         .partition_fetch_bytes = CLAMP(share / 8, 16 * 1024, 1024 * 1024),
         .fetch_bytes = CLAMP(memory_bytes / 8, 1024 * 1024, 50 * 1024 * 1024),
+        .fetch_wait_ms = CLAMP(MAX(share / 2 / MESSAGE_COST / QUICK, partitions / COSTLY), 5, 20),
     };
 }
 
@@ -78,6 +87,9 @@ take_log(const rd_kafka_t *client, int level, const char *facility, const char *
     if (setup == NULL)
         return;
     message = message != NULL ? message + 3 : text;
+    /* A summary of complaints that were there before: it must not take the place of the one that tells why. */
+    if (g_str_has_suffix(message, " brokers are down"))
+        return;
     if (level_of(level) == PAWL_LOG_WARN && !remember_complaint(setup->complaint, message))
         return;
     pawl__log(setup->log, level_of(level), "client", "%s: %s", facility, message);
@@ -122,9 +134,6 @@ set_defaults(rd_kafka_conf_t *conf, pawl_error *err)
         {"reconnect.backoff.ms", "50"},
         {"reconnect.backoff.max.ms", "1000"},
         {"fetch.error.backoff.ms", "100"},
-        /* One fetch at a time is under way with a broker: one that waits for news of a partition that is at its end keeps
-         * all the others waiting. */
-        {"fetch.wait.max.ms", "20"},
         {"topic.metadata.propagation.max.ms", "1000"},
     };
 
@@ -151,7 +160,6 @@ static pawl_status
 set_owned(rd_kafka_conf_t *conf, const kafka_client_setup *setup, pawl_error *err)
 {
     const char *const owned[][2] = {
-        {"group.id", setup->group},
         {"client.id", setup->client_id},
         {"enable.auto.commit", "false"},
         {"enable.auto.offset.store", "false"},
@@ -160,6 +168,8 @@ set_owned(rd_kafka_conf_t *conf, const kafka_client_setup *setup, pawl_error *er
         {"isolation.level", setup->read_committed ? "read_committed" : "read_uncommitted"},
     };
 
+    if (setup->group != NULL && set(conf, "group.id", setup->group, err) != PAWL_OK)
+        return err->status;
     for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
         if (set(conf, owned[i][0], owned[i][1], err) != PAWL_OK)
             return err->status;
@@ -177,6 +187,7 @@ set_budget(rd_kafka_conf_t *conf, const kafka_budget *budget, pawl_error *err)
         {"queued.min.messages", MIN(budget->queue_messages, 10000000)},
         {"max.partition.fetch.bytes", budget->partition_fetch_bytes},
         {"fetch.max.bytes", budget->fetch_bytes},
+        {"fetch.wait.max.ms", budget->fetch_wait_ms},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)

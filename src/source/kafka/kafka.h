@@ -39,6 +39,7 @@ typedef struct kafka_budget {
     int64_t queue_messages;        /* one queue: number, since each costs memory of its own */
     int64_t partition_fetch_bytes; /* one partition in one fetch response */
     int64_t fetch_bytes;           /* one fetch response */
+    int64_t fetch_wait_ms;         /* how long one may wait for news */
 } kafka_budget;
 
 /* Cuts fetch.memory into budgets that hold for so many partitions and lanes. Pure. */
@@ -57,7 +58,7 @@ void pawl__kafka_complain(kafka_complaint *complaint, const char *text);
 /* Everything that a client is made of; kept, since a client may have to be made anew. */
 typedef struct kafka_client_setup {
     const pawl_log *log;
-    char *group;
+    char *group; /* NULL: this client only asks, and looks for no coordinator */
     char *client_id;
     bool read_committed;
     GPtrArray *properties; /* name, value, name, value ... */
@@ -113,6 +114,9 @@ void pawl__kafka_tap_shut(pawl_source_tap *tap);
 /* Starts it. */
 void pawl__kafka_tap_open(pawl_source_tap *tap, rd_kafka_queue_t *lane_queue);
 
+/* Whether a message says that the offset to be fetched is out of the log's bounds. */
+bool pawl__kafka_is_loss(const rd_kafka_message_t *message);
+
 /* Keeps a message for a later range: the tap owns it now. */
 void pawl__kafka_tap_keep(pawl_source_tap *tap, rd_kafka_message_t *message);
 
@@ -159,8 +163,12 @@ pawl_status pawl__kafka_at_time(void *self, int64_t deadline_ms, int64_t time_ms
 const rd_kafka_topic_partition_t *pawl__kafka_answer(const rd_kafka_topic_partition_list_t *list, int hint,
                                                      pawl_partition partition);
 
-/* Makes the asker know the topics that were asked for by name, so that one question is about all of them. */
-pawl_status pawl__kafka_name_topics(kafka_source *source, pawl_error *err);
+/*
+ * Makes a client know the topics that were asked for by name, for as long as it has these handles: one question of the
+ * asker is then about all of them, and the client that fetches looks for their leaders before it is told to.
+ */
+pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles,
+                                    pawl_error *err);
 
 /* ------------------------------------------------------------------------------------------------------- nudge.c -- */
 
@@ -180,6 +188,7 @@ struct kafka_source {
     rd_kafka_t *client; /* fetches */
     rd_kafka_t *asker;  /* asks: a broker answers one request of a connection after the other, and a fetch may wait */
     kafka_client_setup client_setup;
+    kafka_client_setup asker_setup;
     kafka_complaint complaint;
     kafka_budget budget;
     kafka_nudger *nudger;
@@ -192,7 +201,8 @@ struct kafka_source {
     GPtrArray *topics;        /* asked for by name; owned texts */
     GArray *explicit;         /* pawl_partition; topics are owned */
     GRegex *pattern;          /* NULL: topics are named */
-    GPtrArray *topic_handles; /* rd_kafka_topic_t * of the topics asked for by name, the asker's */
+    GPtrArray *client_topics; /* rd_kafka_topic_t * of the topics asked for by name: the client's */
+    GPtrArray *asker_topics;  /* and the asker's */
 
     GPtrArray *taps;   /* all that are held; owned */
     GHashTable *index; /* pawl_partition, inside the tap -> tap */

@@ -42,7 +42,8 @@ struct pawl_source_lane {
     const rd_kafka_topic_t *last_topic;
     int32_t last_partition;
 
-    int64_t idle_since_ms; /* since when nothing came at all */
+    bool delivered;        /* the last call of `next` gave something, and user code has had the time since then */
+    int64_t idle_since_ms; /* since when nothing could be delivered */
     int64_t hungry_at_ms;  /* when to nudge because of that */
     int64_t average_bytes; /* of a value, lately */
     bool was_full;         /* the queue was over its limit: the broker thread may sleep */
@@ -55,7 +56,9 @@ record_header(const pawl_record *record, size_t index, pawl_header *ret_header)
 {
     rd_kafka_headers_t *headers;
 
-    if (rd_kafka_message_headers(record->_native, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    /* librdkafka takes the index for an int without looking. */
+    if (rd_kafka_message_headers(record->_native, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+        index >= rd_kafka_header_cnt(headers))
         return false;
     return rd_kafka_header_get_all(headers, index, &ret_header->name, &ret_header->value, &ret_header->value_size) ==
            RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -247,7 +250,7 @@ note_reached(pawl_source_tap *tap, const rd_kafka_message_t *message)
         return false;
     }
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return true;
+        return !pawl__kafka_is_loss(message) || message->offset >= tap->reached;
     if (message->offset < tap->reached)
         return false;
     tap->reached = message->offset + 1;
@@ -294,8 +297,7 @@ is_passing(rd_kafka_resp_err_t code)
 static void
 fail_range(pawl_source_lane *lane, pawl_source_tap *tap, const rd_kafka_message_t *message, pawl_delivery *ret_delivery)
 {
-    bool lost =
-        message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || message->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
+    bool lost = pawl__kafka_is_loss(message);
 
     ret_delivery->kind = PAWL_DELIVERY_FAILED;
     ret_delivery->cookie = tap->cookie;
@@ -515,31 +517,43 @@ receive(pawl_source_lane *lane)
     if (lane->count == 0)
         return false;
     watch_level(lane, lane->count);
-    note_activity(lane, pawl__clock_ms());
     return true;
 }
 
+/* Waits until something can be delivered. False: the deadline passed, or wake was called. */
+static bool
+await_delivery(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_delivery)
+{
+    while (!atomic_exchange(&lane->woken, false)) {
+        int64_t now;
+
+        if (serve_open(lane, ret_delivery))
+            return true;
+        if (lane->next < lane->count || receive(lane)) {
+            if (cut_run(lane, ret_delivery))
+                return true;
+            continue;
+        }
+        now = pawl__clock_ms();
+        if (now >= deadline_ms)
+            return false;
+        if (fail_stalled(lane, now, ret_delivery))
+            return true;
+        nudge_hungry(lane, now);
+        wait_for_event(lane, now, deadline_ms);
+    }
+    return false;
+}
+
+/* Only deliveries count as progress: a partition that brings nothing but errors stalls as well as a silent one. */
 void
 pawl__kafka_next(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_delivery)
 {
     ret_delivery->kind = PAWL_DELIVERY_NONE;
     give_back(lane);
-    while (!atomic_exchange(&lane->woken, false)) {
-        int64_t now;
-
-        if (serve_open(lane, ret_delivery))
-            return;
-        if (lane->next < lane->count || receive(lane)) {
-            if (cut_run(lane, ret_delivery))
-                return;
-            continue;
-        }
-        now = pawl__clock_ms();
-        if (now >= deadline_ms || fail_stalled(lane, now, ret_delivery))
-            return;
-        nudge_hungry(lane, now);
-        wait_for_event(lane, now, deadline_ms);
-    }
+    if (lane->delivered)
+        note_activity(lane, pawl__clock_ms());
+    lane->delivered = await_delivery(lane, deadline_ms, ret_delivery);
 }
 
 /* -------------------------------------------------------------------------------------------------- between ranges -- */

@@ -46,6 +46,12 @@ free_lane(gpointer lane)
 }
 
 static void
+free_topic(gpointer topic)
+{
+    rd_kafka_topic_destroy(topic);
+}
+
+static void
 clear_partition(gpointer data)
 {
     g_free((char *) ((pawl_partition *) data)->topic);
@@ -66,10 +72,13 @@ disconnect(kafka_source *source)
 {
     pawl__kafka_nudger_free(source->nudger);
     source->nudger = NULL;
+    if (source->client != NULL)
+        rd_kafka_assign(source->client, NULL); /* nothing comes into the queues any more */
     for (guint i = 0; i < source->lanes->len; i++)
         pawl__kafka_lane_disconnect(g_ptr_array_index(source->lanes, i));
     for (guint i = 0; i < source->taps->len; i++)
         pawl__kafka_tap_disconnect(g_ptr_array_index(source->taps, i));
+    g_ptr_array_set_size(source->client_topics, 0);
     pawl__kafka_client_free(source->client);
     source->client = NULL;
 }
@@ -81,6 +90,8 @@ connect_client(kafka_source *source, int partitions, pawl_error *err)
 
     source->budget = pawl__kafka_budget(source->memory_bytes, partitions, source->lane_count);
     status = pawl__kafka_client_new(&source->client_setup, &source->budget, &source->client, err);
+    if (status == PAWL_OK)
+        status = pawl__kafka_name_topics(source, source->client, source->client_topics, err);
     if (status == PAWL_OK && rd_kafka_version() < WAKES_BY_ITSELF)
         status = pawl__kafka_nudger_new(source->client, &source->nudger, err);
     for (guint i = 0; status == PAWL_OK && i < source->lanes->len; i++)
@@ -94,18 +105,17 @@ connect_client(kafka_source *source, int partitions, pawl_error *err)
 static pawl_status
 connect_asker(kafka_source *source, pawl_error *err)
 {
-    pawl_status status = pawl__kafka_client_new(&source->client_setup, &source->budget, &source->asker, err);
+    pawl_status status = pawl__kafka_client_new(&source->asker_setup, &source->budget, &source->asker, err);
 
     if (status == PAWL_OK)
-        status = pawl__kafka_name_topics(source, err);
+        status = pawl__kafka_name_topics(source, source->asker, source->asker_topics, err);
     return status;
 }
 
 static void
 disconnect_asker(kafka_source *source)
 {
-    for (guint i = 0; i < source->topic_handles->len; i++)
-        rd_kafka_topic_destroy(g_ptr_array_index(source->topic_handles, i));
+    g_ptr_array_set_size(source->asker_topics, 0);
     pawl__kafka_client_free(source->asker);
 }
 
@@ -177,10 +187,13 @@ init(kafka_source *source, const pawl_source_setup *setup)
         .complaint = &source->complaint,
     };
     setup->properties(setup, add_property, source->client_setup.properties);
+    source->asker_setup = source->client_setup;
+    source->asker_setup.group = NULL;
     source->topics = g_ptr_array_new_with_free_func(g_free);
     source->explicit = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
     g_array_set_clear_func(source->explicit, clear_partition);
-    source->topic_handles = g_ptr_array_new();
+    source->client_topics = g_ptr_array_new_with_free_func(free_topic);
+    source->asker_topics = g_ptr_array_new_with_free_func(free_topic);
     source->taps = g_ptr_array_new_with_free_func(free_tap);
     source->index = g_hash_table_new(partition_hash, partition_equal);
     source->lanes = g_ptr_array_new_with_free_func(free_lane);
@@ -213,7 +226,8 @@ source_close(void *self)
     g_ptr_array_unref(source->lanes);
     g_hash_table_unref(source->index);
     g_ptr_array_unref(source->taps);
-    g_ptr_array_unref(source->topic_handles);
+    g_ptr_array_unref(source->asker_topics);
+    g_ptr_array_unref(source->client_topics);
     g_array_unref(source->explicit);
     g_ptr_array_unref(source->topics);
     if (source->pattern != NULL)

@@ -9,9 +9,33 @@
 
 /* ---------------------------------------------------------------------------------------------------- read ahead -- */
 
+/*
+ * Nothing follows the error that an offset is out of range, since librdkafka gives the partition up then. If something
+ * does, the error is left over from before the tap was restarted: it is the one message that has no version by which
+ * librdkafka would know that.
+ */
+static void
+drop_outdated_error(pawl_source_tap *tap)
+{
+    guint last = tap->ahead->len - 1;
+
+    if (pawl__kafka_tap_peek(tap) == NULL || !pawl__kafka_is_loss(g_ptr_array_index(tap->ahead, last)))
+        return;
+    rd_kafka_message_destroy(g_ptr_array_index(tap->ahead, last));
+    g_ptr_array_set_size(tap->ahead, (int) last);
+}
+
+bool
+pawl__kafka_is_loss(const rd_kafka_message_t *message)
+{
+    return message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+           message->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
+}
+
 void
 pawl__kafka_tap_keep(pawl_source_tap *tap, rd_kafka_message_t *message)
 {
+    drop_outdated_error(tap);
     g_ptr_array_add(tap->ahead, message);
 }
 
@@ -65,19 +89,48 @@ pawl__kafka_tap_shut(pawl_source_tap *tap)
 /* ------------------------------------------------------------------------------------------------------ assigning -- */
 
 /*
- * Takes librdkafka's queue of the partition. Forwarding it to nowhere before the partition is assigned also tells
- * librdkafka that the queue is ours: else it would forward it to the consumer's own queue at the start.
+ * Empties a queue: what an earlier reading has left in it is of no use to the next. Besides, each message holds its
+ * partition, which holds the queue: of a topic that has vanished librdkafka does not break that circle, and then waits for
+ * ever for the client's last partition to end.
+ */
+static void
+drop_queued(rd_kafka_queue_t *queue)
+{
+    rd_kafka_message_t *messages[100];
+    ssize_t count;
+
+    while ((count = rd_kafka_consume_batch_queue(queue, 0, messages, G_N_ELEMENTS(messages))) > 0)
+        for (ssize_t i = 0; i < count; i++)
+            rd_kafka_message_destroy(messages[i]);
+}
+
+static void
+give_queue_back(pawl_source_tap *tap)
+{
+    if (tap->queue == NULL)
+        return;
+    pawl__kafka_tap_shut(tap);
+    drop_queued(tap->queue);
+    rd_kafka_queue_destroy(tap->queue);
+    tap->queue = NULL;
+}
+
+/*
+ * Takes librdkafka's queue of the partition, anew each time: of a topic that was away meanwhile it is another. Forwarding
+ * it to nowhere before the partition is assigned also tells librdkafka that the queue is ours: else it would forward it to
+ * the consumer's own queue at the start.
  */
 static pawl_status
 take_queue(pawl_source_tap *tap, pawl_error *err)
 {
-    if (tap->queue == NULL)
-        tap->queue = rd_kafka_queue_get_partition(tap->source->client, tap->partition.topic, tap->partition.number);
+    give_queue_back(tap);
+    tap->queue = rd_kafka_queue_get_partition(tap->source->client, tap->partition.topic, tap->partition.number);
     if (tap->queue == NULL)
         return pawl_error_set(err, PAWL_FAILED, 0, 0, "%s [%" PRId32 "]: librdkafka gives no queue for it",
                               tap->partition.topic, tap->partition.number);
     rd_kafka_queue_forward(tap->queue, NULL);
     tap->forwarded = false;
+    drop_queued(tap->queue);
     return PAWL_OK;
 }
 
@@ -144,11 +197,7 @@ void
 pawl__kafka_tap_disconnect(pawl_source_tap *tap)
 {
     drop_ahead(tap);
-    if (tap->queue != NULL) {
-        pawl__kafka_tap_shut(tap);
-        rd_kafka_queue_destroy(tap->queue);
-    }
-    tap->queue = NULL;
+    give_queue_back(tap);
 }
 
 void
