@@ -150,8 +150,8 @@ member_text(yajl_val object, const char *key, bool number)
 static pawl_status
 read_json_partitions(const char *name, yajl_val list, GArray *moves, pawl_error *err)
 {
-    for (size_t i = 0; i < YAJL_GET_ARRAY(list)->len; i++) {
-        yajl_val item = YAJL_GET_ARRAY(list)->values[i];
+    for (size_t i = 0; i < list->u.array.len; i++) {
+        yajl_val item = list->u.array.values[i];
         const char *wrong = "it is no object";
 
         if (YAJL_IS_OBJECT(item)) {
