@@ -91,6 +91,7 @@ pawl__sink_take(void *user, const pawl_log_line *line)
     char time[PAWL__TIME_TEXT_SIZE];
     pawl_buffer out = {NULL, 0, 0};
 
+    pawl__buffer_grow(&out, strlen(line->message) + 128); /* once, for most lines */
     pawl__text_from_time(line->time_ms, time);
     if (sink->format == PAWL_SINK_TEXT)
         add_text(&out, line, time);
