@@ -190,6 +190,15 @@ pawl__config_settings(const pawl_config *config, pawl__settings *ret_settings, p
     return status;
 }
 
+/* An empty list of brokers is what a variable that was never set leaves. */
+static bool
+is_unset(const pawl_config *config, const char *property)
+{
+    const char *value = g_hash_table_lookup(config->kafka, property);
+
+    return value == NULL || value[0] == '\0';
+}
+
 pawl_status
 pawl_config_check(const pawl_config *config, pawl_error *err)
 {
@@ -200,8 +209,7 @@ pawl_config_check(const pawl_config *config, pawl_error *err)
         return status;
     pawl__settings_done(&settings);
     /* The second is librdkafka's other name for the first. */
-    if (g_hash_table_lookup(config->kafka, "bootstrap.servers") == NULL &&
-        g_hash_table_lookup(config->kafka, "metadata.broker.list") == NULL)
+    if (is_unset(config, "bootstrap.servers") && is_unset(config, "metadata.broker.list"))
         return pawl_error_set(err, PAWL_INVALID, 0, 0,
                               "kafka.bootstrap.servers is required: HOST:PORT of a broker, or of several with commas");
     return PAWL_OK;

@@ -175,13 +175,41 @@ is_any_held(const struct findings *findings)
     return false;
 }
 
-/* What the job was told to read, for a message. */
-static const char *
-wanted(const struct findings *findings)
+/* What is not there, for a message. The caller frees it. */
+static char *
+describe_missing(const struct findings *findings)
 {
-    if (findings->missing->len > 0)
-        return g_ptr_array_index(findings->missing, 0);
-    return findings->job->settings.topics_pattern;
+    const pawl__settings *settings = &findings->job->settings;
+
+    if (findings->missing->len == 0)
+        return g_strdup_printf("no topic matches topics_pattern '%s'", settings->topics_pattern);
+    if (settings->partition_count > 0)
+        return g_strdup_printf("a partition of topic '%s' that was asked for, or the topic, does not exist",
+                               (const char *) g_ptr_array_index(findings->missing, 0));
+    return g_strdup_printf("topic '%s' does not exist, or may not be seen",
+                           (const char *) g_ptr_array_index(findings->missing, 0));
+}
+
+static pawl_status
+give_up_topics(const struct findings *findings, pawl_error *err)
+{
+    char *what = describe_missing(findings);
+
+    pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
+                   "%s: nobody made it within topic_timeout = %" PRId64 " ms", what,
+                   findings->job->settings.topic_timeout_ms);
+    g_free(what);
+    return PAWL_FAILED;
+}
+
+static void
+log_waiting(const struct findings *findings)
+{
+    char *what = describe_missing(findings);
+
+    pawl__log(&findings->job->log, PAWL_LOG_WARN, "job", "%s: waiting for up to topic_timeout = %" PRId64 " ms", what,
+              findings->job->settings.topic_timeout_ms);
+    g_free(what);
 }
 
 /* Looks until every topic that was asked for is there. */
@@ -191,13 +219,14 @@ look_for_topics(struct findings *findings, pawl_error *err)
     pawl_job *job = findings->job;
     int64_t deadline_ms = pawl__clock_ms() + job->settings.topic_timeout_ms;
     pawl_status status = look(findings, err);
+    bool waiting = false;
 
     while (status == PAWL_OK && (findings->missing->len > 0 || findings->appeared->len == 0)) {
         if (pawl__clock_ms() >= deadline_ms)
-            return pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
-                                  "topic '%s' does not exist, or may not be seen: nobody made it within "
-                                  "topic_timeout = %" PRId64 " ms",
-                                  wanted(findings), job->settings.topic_timeout_ms);
+            return give_up_topics(findings, err);
+        if (!waiting)
+            log_waiting(findings);
+        waiting = true;
         if (!pawl__job_wait(job, MIN(deadline_ms, pawl__clock_ms() + TOPIC_RETRY_MS)))
             return pawl__job_broken_off(job, err);
         status = look(findings, err);
