@@ -31,5 +31,6 @@ PHONY += bench
 bench: all
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(BENCHMARKS)
 	$(srcdir)/bench/run $(abs_builddir)
+	$(srcdir)/bench/exec $(abs_builddir)
 
-EXTRA_DIST += bench/run
+EXTRA_DIST += bench/exec bench/run

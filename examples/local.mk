@@ -14,6 +14,15 @@ examples_embedded_broker_SOURCES = examples/embedded_broker.c
 examples_embedded_broker_LDFLAGS = $(PROGRAM_LINK)
 examples_embedded_broker_LDADD = $(RDKAFKA_LIBS)
 
+# A plugin for `pawl run`. It is not installed: the folder that libtool asks for only makes it a shared object.
+if WITH_MODULES
+noinst_LTLIBRARIES += examples/plugin_count.la
+examples_plugin_count_la_SOURCES = examples/plugin_count.c
+examples_plugin_count_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+examples_plugin_count_la_LIBADD = src/libpawl.la
+examples_plugin_count_la_LDFLAGS = $(LINK_FLAGS) -module -avoid-version -shared -no-undefined -rpath $(abs_builddir)
+endif
+
 if WITH_SQLITE
 noinst_PROGRAMS += examples/flights
 examples_flights_SOURCES = examples/flights.c

@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	fuzz/README.md \
 	fuzz/build \
+	fuzz/corpus/job_file/archive \
 	fuzz/corpus/settings/flights \
 	fuzz/corpus/settings/partitions \
 	fuzz/corpus/settings/pattern \
@@ -11,6 +12,7 @@ EXTRA_DIST += \
 	fuzz/corpus/url/redis \
 	fuzz/corpus/url/sqlite \
 	fuzz/corpus/url/zookeeper \
+	fuzz/fuzz_job_file.c \
 	fuzz/fuzz_settings.c \
 	fuzz/fuzz_url.c \
 	fuzz/replay.c \

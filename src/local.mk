@@ -16,6 +16,8 @@ src_libpawl_util_la_SOURCES = \
 	src/util/error.c \
 	src/util/log.c \
 	src/util/log.h \
+	src/util/nearest.c \
+	src/util/nearest.h \
 	src/util/pattern.c \
 	src/util/pattern.h \
 	src/util/text.c \
@@ -48,8 +50,10 @@ src_libpawl_core_la_SOURCES = \
 	src/core/plan.c \
 	src/core/plan.h \
 	src/core/planning.c \
+	src/core/preview.c \
 	src/core/recover.c \
 	src/core/registry.c \
+	src/core/report.c \
 	src/core/saving.c \
 	src/core/settings.c \
 	src/core/settings.h \
@@ -59,6 +63,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/settings_special.c \
 	src/core/settings_special.h \
 	src/core/source.h \
+	src/core/sources.c \
 	src/core/starts.c \
 	src/core/stop.c \
 	src/core/stop.h \

@@ -17,6 +17,7 @@ STATIC_CHECKS = \
 
 UNIT_TESTS = \
 	tests/unit/test_backoff \
+	tests/unit/test_chatter \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_job_hold \
@@ -26,6 +27,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
 	tests/unit/test_job_stop \
+	tests/unit/test_job_telling \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
 	tests/unit/test_pattern \
@@ -107,6 +109,8 @@ TESTS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_PROGRAMS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_LTLIBRARIES += tests/libpawl-testing.la tests/libpawl-conformance.la
 endif
+
+tests_unit_test_chatter_LDADD = src/cli/libpawl-cli.la $(LDADD)
 
 tests_unit_test_store_SOURCES = \
 	tests/support/scripted_store.c \

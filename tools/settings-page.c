@@ -7,9 +7,9 @@
 
 #include <pawl/version.h>
 
+#include "cli/process.h"
 #include "core/settings.h"
-
-#define LINE_WIDTH 76
+#include "tools/mdoc.h"
 
 static const char head[] = ".Dd November 29, 2026\n"
                            ".Dt PAWL-SETTINGS 5\n"
@@ -41,73 +41,97 @@ static const char head[] = ".Dd November 29, 2026\n"
                            ".Sh SETTINGS\n"
                            ".Bl -tag -width Ds\n";
 
-static const char tail[] = ".El\n"
-                           ".Sh OTHER NAMES\n"
-                           "Two kinds of names are not in the table:\n"
-                           ".Bl -tag -width Ds\n"
-                           ".It Cm kafka . Ns Ar NAME\n"
-                           "The property\n"
-                           ".Ar NAME\n"
-                           "of librdkafka, passed through:\n"
-                           ".Cm kafka.bootstrap.servers\n"
-                           "says where the brokers are.\n"
-                           "Properties that pawl sets itself are refused, with the setting to use instead:\n"
-                           ".Cm group.id , enable.auto.* , auto.offset.reset , isolation.level ,\n"
-                           ".Cm transactional.id , enable.partition.eof\n"
-                           "and\n"
-                           ".Cm queued.* .\n"
-                           ".Cm check.crcs\n"
-                           "is on unless it is switched off.\n"
-                           ".It Cm user . Ns Ar NAME\n"
-                           "Kept for the program, which gets it back from\n"
-                           ".Fn pawl_config_get .\n"
-                           ".El\n"
-                           ".Sh SEE ALSO\n"
-                           ".Xr pawl_job_run 3 ,\n"
-                           ".Xr pawl 7\n";
+static const char other_names[] = ".El\n"
+                                  ".Sh OTHER NAMES\n"
+                                  "Two kinds of names are not in the table:\n"
+                                  ".Bl -tag -width Ds\n"
+                                  ".It Cm kafka . Ns Ar NAME\n"
+                                  "The property\n"
+                                  ".Ar NAME\n"
+                                  "of librdkafka, passed through:\n"
+                                  ".Cm kafka.bootstrap.servers\n"
+                                  "says where the brokers are.\n"
+                                  "Properties that pawl sets itself are refused, with the setting to use instead:\n"
+                                  ".Cm group.id , enable.auto.* , auto.offset.reset , isolation.level ,\n"
+                                  ".Cm transactional.id , enable.partition.eof\n"
+                                  "and\n"
+                                  ".Cm queued.* .\n"
+                                  ".Cm check.crcs\n"
+                                  "is on unless it is switched off.\n"
+                                  ".It Cm user . Ns Ar NAME\n"
+                                  "Kept for the program, which gets it back from\n"
+                                  ".Fn pawl_config_get .\n"
+                                  ".El\n";
 
-/* Prints one word so that mandoc takes it for text. */
-static void
-print_word(const char *word, size_t size, bool at_start)
-{
-    if (at_start && (word[0] == '.' || word[0] == '\''))
-        fputs("\\&", stdout);
-    for (size_t i = 0; i < size; i++) {
-        if (word[i] == '\\')
-            fputs("\\e", stdout);
-        else
-            putchar(word[i]);
-    }
-}
+static const char job_files[] =
+    ".Sh JOB FILES\n"
+    "A file for\n"
+    ".Ql pawl run\n"
+    "has sections, and in them lines\n"
+    ".Ql key = value .\n"
+    "The settings above stand in\n"
+    ".Bq job ,\n"
+    "properties of librdkafka in\n"
+    ".Bq kafka\n"
+    "and a plugin's own settings in\n"
+    ".Bq user ,\n"
+    "the latter two without their prefix.\n"
+    "A line that begins with # or ; is a comment; in a value nothing is special but\n"
+    ".Bl -tag -width Ds\n"
+    ".It ${env : Ns Ar NAME Ns }\n"
+    "the environment variable\n"
+    ".Ar NAME\n"
+    ".It ${file : Ns Ar PATH Ns }\n"
+    "the content of the file\n"
+    ".Ar PATH ,\n"
+    "without its last line end.\n"
+    "A path that is not absolute is one in the folder in which pawl was started.\n"
+    ".El\n"
+    ".Pp\n"
+    "Both are percent-encoded where they are the user or the password of a URL, so that these may\n"
+    "hold any character; one more $ before them keeps them as they are.\n"
+    "What is missing is an error.\n"
+    ".Pp\n"
+    "In\n"
+    ".Bq process\n"
+    "stands what is done with the records:\n"
+    ".Bl -tag -width Ds\n";
 
-/* Prints sentences, each from a new line on, as mdoc wants them. */
-static void
-print_text(const char *text)
-{
-    size_t column = 0;
+static const char environment[] =
+    ".El\n"
+    ".Ss What a command finds\n"
+    "In its environment\n"
+    ".Ev PAWL_GROUP\n"
+    "and\n"
+    ".Ev PAWL_BATCH ;\n"
+    "a command of exec also\n"
+    ".Ev PAWL_TOPIC , PAWL_PARTITION , PAWL_FROM , PAWL_UNTIL\n"
+    "and\n"
+    ".Ev PAWL_ATTEMPT .\n"
+    "Group, topic, partition, from and until are the key by which a repetition can be told.\n"
+    ".Pp\n"
+    "On its standard input the records in ascending order, each as\n"
+    ".Bd -literal -offset indent\n"
+    "{\"topic\":\"t\",\"partition\":0,\"offset\":1,\"timestamp\":1357034400000,\n"
+    " \"key\":null,\"value\":\"v\",\"headers\":[{\"name\":\"n\",\"value\":\"w\"}]}\n"
+    ".Ed\n"
+    ".Pp\n"
+    "in one line.\n"
+    "What is no UTF-8 is base64, and \"key_encoding\" or \"value_encoding\" with the value\n"
+    "\"base64\" stands behind it.\n"
+    "With format = value a null is an empty line.\n"
+    ".Pp\n"
+    "A command may stop reading at any time.\n"
+    "Its standard output is that of pawl, unless that is used for\n"
+    ".Fl -json .\n"
+    "It runs in a process group of its own, and what is left of that when it ends is killed.\n"
+    "Of what it writes to standard error the first 100 lines are logged, then ten a second and\n"
+    "always the last one.\n";
 
-    while (*text != '\0') {
-        size_t size = strcspn(text, " ");
-        bool ends = size > 0 && text[size - 1] == '.' && (size < 3 || memcmp(text + size - 3, "...", 3) != 0);
-
-        if (column > 0 && column + 1 + size > LINE_WIDTH) {
-            putchar('\n');
-            column = 0;
-        } else if (column > 0) {
-            putchar(' ');
-            column++;
-        }
-        print_word(text, size, column == 0);
-        column += size;
-        text += size;
-        text += strspn(text, " ");
-        if (ends && *text != '\0') {
-            putchar('\n');
-            column = 0;
-        }
-    }
-    putchar('\n');
-}
+static const char see_also[] = ".Sh SEE ALSO\n"
+                               ".Xr pawl 1 ,\n"
+                               ".Xr pawl_job_run 3 ,\n"
+                               ".Xr pawl 7\n";
 
 /* A number of milliseconds in the greatest unit that holds it exactly. */
 static const char *
@@ -178,14 +202,14 @@ print_form(const pawl__setting *setting)
         snprintf(line, sizeof(line), "Form: %s", setting->form);
         break;
     }
-    print_text(line);
+    mdoc_print_text(line);
 }
 
 static void
 print_setting(const pawl__setting *setting)
 {
     printf(".It Cm %s\n", setting->name);
-    print_text(setting->summary);
+    mdoc_print_text(setting->summary);
     fputs(".Pp\n", stdout);
     print_form(setting);
     if (setting->fallback != NULL)
@@ -201,6 +225,12 @@ main(void)
     fputs(head, stdout);
     for (size_t i = 0; i < count; i++)
         print_setting(&table[i]);
-    fputs(tail, stdout);
+    fputs(other_names, stdout);
+    fputs(job_files, stdout);
+    table = pawl__process_table(&count);
+    for (size_t i = 0; i < count; i++)
+        print_setting(&table[i]);
+    fputs(environment, stdout);
+    fputs(see_also, stdout);
     return fflush(stdout) == 0 ? 0 : 1;
 }

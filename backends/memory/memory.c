@@ -261,8 +261,12 @@ memory_release(void *self, const pawl_store_call *call, const pawl_acquire_line 
     for (size_t i = 0; i < count; i++) {
         memory_row *row = find_row(self, call->group, lines[i].partition);
 
-        if (row != NULL && row->entry.epoch == lines[i].ret_epoch)
-            memset(&row->entry.owner, 0, sizeof row->entry.owner);
+        if (row == NULL || row->entry.epoch != lines[i].ret_epoch)
+            continue;
+        /* The client's name stays: who was fenced by it wants to know. */
+        row->entry.owner.host[0] = '\0';
+        row->entry.owner.pid = 0;
+        row->entry.owner.renewed_ms = 0;
     }
     pthread_mutex_unlock(&memory_lock);
     return PAWL_OK;

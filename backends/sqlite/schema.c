@@ -127,8 +127,8 @@ open_journal(pawl__sqlite_store *store, pawl_error *err)
 
 /* -------------------------------------------------------------------------------------------------------- making -- */
 
-static pawl_status
-has_tables(pawl__sqlite_store *store, bool *ret_has, pawl_error *err)
+pawl_status
+pawl__sqlite_schema_has_tables(pawl__sqlite_store *store, bool *ret_has, pawl_error *err)
 {
     char count[16];
     int rc = ask(store, "SELECT count(*) FROM sqlite_schema WHERE name IN ('pawl_meta', 'pawl_groups', 'pawl_offsets')",
@@ -140,8 +140,8 @@ has_tables(pawl__sqlite_store *store, bool *ret_has, pawl_error *err)
     return PAWL_OK;
 }
 
-static pawl_status
-create_tables(pawl__sqlite_store *store, pawl_error *err)
+pawl_status
+pawl__sqlite_schema_create(pawl__sqlite_store *store, pawl_error *err)
 {
     pawl_status status = PAWL_OK;
     int rc;
@@ -169,8 +169,8 @@ pawl__sqlite_schema_open(pawl__sqlite_store *store, pawl_error *err)
     pawl_status status = open_journal(store, err);
 
     if (status == PAWL_OK)
-        status = has_tables(store, &has, err);
+        status = pawl__sqlite_schema_has_tables(store, &has, err);
     if (status == PAWL_OK && !has)
-        status = create_tables(store, err);
+        status = pawl__sqlite_schema_create(store, err);
     return status == PAWL_OK ? pawl__sqlite_schema_check(store, err) : status;
 }

@@ -98,17 +98,46 @@ cannot_open(pawl__sqlite_store *store, int rc, bool create, pawl_error *err)
     return status;
 }
 
+static int
+connect_to(pawl__sqlite_store *store, const char *path, int flags)
+{
+    int rc = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_FULLMUTEX, NULL);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_extended_result_codes(store->db, 1);
+    return sqlite3_busy_handler(store->db, on_busy, store);
+}
+
 static pawl_status
 open_file(pawl__sqlite_store *store, bool create, pawl_error *err)
 {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
-    int rc = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+    int rc = connect_to(store, store->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0));
 
-    if (rc != SQLITE_OK)
-        return cannot_open(store, rc, create, err);
-    sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_busy_handler(store->db, on_busy, store);
-    return pawl__sqlite_schema_open(store, err);
+    return rc == SQLITE_OK ? pawl__sqlite_schema_open(store, err) : cannot_open(store, rc, create, err);
+}
+
+/* Where there is no file, or one without pawl's tables, an empty database in memory stands for it. */
+static pawl_status
+open_for_reading(pawl__sqlite_store *store, pawl_error *err)
+{
+    bool has = false;
+    pawl_status status = PAWL_OK;
+    int rc = SQLITE_OK;
+
+    if (g_file_test(store->path, G_FILE_TEST_EXISTS)) {
+        rc = connect_to(store, store->path, SQLITE_OPEN_READONLY);
+        status =
+            rc == SQLITE_OK ? pawl__sqlite_schema_has_tables(store, &has, err) : cannot_open(store, rc, false, err);
+    }
+    if (status != PAWL_OK)
+        return status;
+    if (has)
+        return pawl__sqlite_schema_check(store, err);
+    sqlite3_close_v2(store->db);
+    store->db = NULL;
+    rc = connect_to(store, ":memory:", SQLITE_OPEN_READWRITE);
+    return rc == SQLITE_OK ? pawl__sqlite_schema_create(store, err) : pawl__sqlite_fail(store, rc, err);
 }
 
 static pawl_status
@@ -124,7 +153,9 @@ sqlite_open(void *self, const pawl_store_setup *setup, pawl_error *err)
     status = read_options(store, setup, &create, err);
     if (status == PAWL_OK)
         status = read_path(store, setup, err);
-    return status == PAWL_OK ? open_file(store, create, err) : status;
+    if (status != PAWL_OK)
+        return status;
+    return setup->read_only ? open_for_reading(store, err) : open_file(store, create, err);
 }
 
 static void

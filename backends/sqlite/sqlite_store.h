@@ -71,6 +71,10 @@ bool pawl__sqlite_is_cancelled(pawl__sqlite_store *store);
 /* Switches to WAL, makes the tables if they are missing and checks their version. */
 pawl_status pawl__sqlite_schema_open(pawl__sqlite_store *store, pawl_error *err);
 
+/* Whether the tables are there; makes them. */
+pawl_status pawl__sqlite_schema_has_tables(pawl__sqlite_store *store, bool *ret_has, pawl_error *err);
+pawl_status pawl__sqlite_schema_create(pawl__sqlite_store *store, pawl_error *err);
+
 /* PAWL_UNSUPPORTED: a newer pawl has changed the layout. Inside a transaction. */
 pawl_status pawl__sqlite_schema_check(pawl__sqlite_store *store, pawl_error *err);
 

@@ -31,8 +31,9 @@ static const char *const texts[PAWL__SQL_COUNT] = {
                           " offset = coalesce(offset, excluded.offset), owner_host = excluded.owner_host,"
                           " owner_pid = excluded.owner_pid, owner_client = excluded.owner_client,"
                           " owner_renewed_ms = excluded.owner_renewed_ms",
-    [PAWL__SQL_RELEASE] = "UPDATE pawl_offsets SET owner_host = NULL, owner_pid = NULL, owner_client = NULL,"
-                          " owner_renewed_ms = NULL" KEY " AND epoch = ?4",
+    /* The client's name stays: who was fenced by it wants to know. */
+    [PAWL__SQL_RELEASE] =
+        "UPDATE pawl_offsets SET owner_host = NULL, owner_pid = NULL, owner_renewed_ms = NULL" KEY " AND epoch = ?4",
     [PAWL__SQL_PLAN] = "UPDATE pawl_offsets SET pending = ?6" OWNED,
     [PAWL__SQL_SAVE] = "UPDATE pawl_offsets SET offset = ?6, batch = CASE ?7 WHEN 0 THEN batch ELSE ?7 END,"
                        " print = ?8, owner_renewed_ms = ?9, pending = NULL" OWNED,

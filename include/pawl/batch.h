@@ -69,6 +69,9 @@ PAWL_API int64_t pawl_range_until(const pawl_range *range);
 /* 1 when the range is processed for the first time in this run of the job; more after a PAWL_RETRY. */
 PAWL_API int pawl_range_attempt(const pawl_range *range);
 
+/* The batch that the range is in: for its number and its group. What else is known of a batch is for flush to ask. */
+PAWL_API const pawl_batch *pawl_range_batch(const pawl_range *range);
+
 /*
  * The user's state of this range: a pointer that lives from range_begin until the batch is over or the range is tried
  * again. `free_fn` (may be NULL) is called on it then, on any of the job's threads. Setting another frees the former.

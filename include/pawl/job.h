@@ -69,6 +69,9 @@ typedef struct pawl_hooks {
 
     /* These partitions are no longer read. Nothing of them that was not flushed will ever be saved. */
     void (*on_close)(void *user, const pawl_partition *partitions, size_t count);
+
+    /* The batch is saved, and pawl_job_stats() counts it. On the thread of flush. For telling others; it cannot fail. */
+    void (*on_saved)(void *user, const pawl_batch *batch);
 } pawl_hooks;
 
 /* What a job has done since it was made. All counters only grow. `size` as in pawl_hooks. */
@@ -116,6 +119,61 @@ PAWL_API void pawl_job_stop(pawl_job *job);
 
 /* Copies the counters as they are now. Any thread. ret_stats->size has to be set. */
 PAWL_API void pawl_job_stats(pawl_job *job, pawl_stats *ret_stats);
+
+/* How far a range in hand has come. */
+typedef enum pawl_phase {
+    PAWL_PHASE_WAITING,    /* not opened yet, or to be tried again later */
+    PAWL_PHASE_FETCHING,   /* open, and the next records are awaited */
+    PAWL_PHASE_PROCESSING, /* in one of the hooks of a range */
+    PAWL_PHASE_PROCESSED,  /* through; other ranges of the batch are not */
+    PAWL_PHASE_FLUSHING,   /* in flush */
+    PAWL_PHASE_SAVING,     /* in the store */
+} pawl_phase;
+
+/* The phase as a word: "waiting", "fetching" ...; a static string. */
+PAWL_API const char *pawl_phase_name(pawl_phase phase);
+
+/* What is told of a range in hand. `size` tells how much of the struct is there. */
+typedef struct pawl_range_report {
+    size_t size;
+    pawl_partition partition; /* borrowed until the function returns */
+    int64_t from, until;
+    int64_t offset; /* the next one to be handed to process */
+    int64_t age_ms; /* since the range was opened in this attempt; -1: it is not */
+    int attempt;
+    pawl_phase phase;
+} pawl_range_report;
+
+typedef void (*pawl_report_fn)(void *user, const pawl_range_report *report);
+
+/*
+ * Calls fn for each range of the batch in hand and returns how many there are; 0 between batches. Any thread but those
+ * that a hook runs on; not async-signal-safe. The end of the batch waits meanwhile, so fn is to be quick.
+ */
+PAWL_API size_t pawl_job_report(pawl_job *job, pawl_report_fn fn, void *user);
+
+/* What is found of a partition before a run. `size` as in pawl_range_report. */
+typedef struct pawl_preview {
+    size_t size;
+    pawl_partition partition; /* borrowed until the function returns */
+    pawl_position stored;     /* what the store holds */
+    int64_t position;         /* where the job would start; hooks are not asked */
+    int64_t low, high;        /* the bounds of the log */
+    int64_t from, until;      /* the first range; both are the position when there is none */
+    bool lost;                /* the position lies outside of the log: on_data_loss would decide */
+    const char *owner_host;   /* who owns the partition now, "" for nobody; borrowed likewise */
+    int64_t owner_pid;
+} pawl_preview;
+
+typedef void (*pawl_preview_fn)(void *user, const pawl_preview *preview);
+
+/*
+ * Finds out what pawl_job_run() would do first, and calls fn for each partition, ordered by topic and number. Nothing is
+ * written, neither to the store nor to Kafka, and no hook is called. In place of pawl_job_run(), once per job.
+ *
+ * PAWL_INVALID: the job has run. Else as pawl_job_run(), but for a position that the log does not hold, which is told.
+ */
+PAWL_API pawl_status pawl_job_preview(pawl_job *job, pawl_preview_fn fn, void *user, pawl_error *err);
 
 /* Frees a job that does not run. NULL is fine. */
 PAWL_API void pawl_job_free(pawl_job *job);

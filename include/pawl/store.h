@@ -37,6 +37,7 @@ typedef struct pawl_store_options {
     size_t size;
     const pawl_log *log; /* copied; NULL: silence */
     int64_t timeout_ms;  /* the longest that any call may take; default 30,000 */
+    bool read_only;      /* nothing is made and nothing is written: what is not there yet counts as empty */
 } pawl_store_options;
 
 #define PAWL_HOST_SIZE      256
@@ -44,7 +45,10 @@ typedef struct pawl_store_options {
 #define PAWL_PRINT_SIZE     65
 #define PAWL_CLUSTER_SIZE   128
 
-/* Who holds a partition. An empty host: nobody. Longer names are cut: they are for people. */
+/*
+ * Who holds a partition. An empty host: nobody; client_id may then still name who had it last. Longer names are cut: they
+ * are for people.
+ */
 typedef struct pawl_owner {
     char host[PAWL_HOST_SIZE];
     int64_t pid;
@@ -184,7 +188,10 @@ PAWL_API pawl_status pawl_store_begin(pawl_store *store, const char *group, cons
 /* Ends the transaction of a pawl_store_begin() without a save. Without one it does nothing. */
 PAWL_API void pawl_store_rollback(pawl_store *store);
 
-/* Gives partitions up: clears the owner where the epoch is still the given one. Offsets and epochs stay. */
+/*
+ * Gives partitions up: clears the owner where the epoch is still the given one. Offsets and epochs stay, and the name of
+ * the client where the store can keep it, so that a job which was fenced can say by whom.
+ */
 PAWL_API pawl_status pawl_store_release(pawl_store *store, const char *group, const pawl_acquire_line *lines,
                                         size_t count, pawl_error *err);
 

@@ -23,6 +23,7 @@ pawl__batch_new(int64_t number, const char *group, const pawl_log *log, size_t c
     batch->flushed = g_new0(pawl_range *, count);
     for (size_t i = 0; i < count; i++) {
         batch->ranges[i].batch = batch;
+        atomic_init(&batch->ranges[i].phase, PAWL_PHASE_WAITING);
         batch->ranges[i].attempt = 1;
     }
     return batch;
@@ -41,8 +42,17 @@ pawl__batch_free(pawl_batch *batch)
 }
 
 void
+pawl__range_enter(pawl_range *range, pawl_phase phase)
+{
+    atomic_store_explicit(&range->phase, (int) phase, memory_order_relaxed);
+}
+
+void
 pawl__range_reset(pawl_range *range)
 {
+    atomic_store(&range->handed, 0);
+    atomic_store(&range->opened_ms, 0);
+    pawl__range_enter(range, PAWL_PHASE_WAITING);
     pawl_range_set_slot(range, NULL, NULL);
     range->begun = false;
     range->records = range->bytes = range->rejected = 0;
@@ -120,6 +130,12 @@ int
 pawl_range_attempt(const pawl_range *range)
 {
     return range->attempt;
+}
+
+const pawl_batch *
+pawl_range_batch(const pawl_range *range)
+{
+    return range->batch;
 }
 
 void

@@ -7,7 +7,9 @@
 #ifndef PAWL_CORE_BATCH_H
 #define PAWL_CORE_BATCH_H
 
-#include <pawl/batch.h>
+#include <stdatomic.h>
+
+#include <pawl/job.h>
 #include <pawl/log.h>
 
 #include "core/holdings.h"
@@ -37,6 +39,12 @@ struct pawl_range {
 
     int64_t records, bytes, rejected; /* of this attempt */
 
+    /* For pawl_job_report(), on any thread. */
+    atomic_int phase;       /* pawl_phase */
+    atomic_llong handed;    /* the next offset to be handed over; below `from`: from */
+    atomic_llong opened_ms; /* when this attempt began; 0: not yet */
+    atomic_int tries;       /* attempt */
+
     bool held;        /* flush: nothing of it is safe yet */
     int64_t saved_to; /* flush: what is below is safe */
 };
@@ -61,6 +69,9 @@ pawl_batch *pawl__batch_new(int64_t number, const char *group, const pawl_log *l
 
 /* Frees it with the slots of its ranges. NULL is fine. */
 void pawl__batch_free(pawl_batch *batch);
+
+/* Notes how far a range has come, for pawl_job_report(). */
+void pawl__range_enter(pawl_range *range, pawl_phase phase);
 
 /* Forgets what an attempt has left: the slot, the counts. */
 void pawl__range_reset(pawl_range *range);

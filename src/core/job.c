@@ -189,6 +189,13 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
     pawl__wait_unlock(&job->stats_wait);
 }
 
+static void
+tell_saved(pawl_job *job, const pawl_batch *batch)
+{
+    if (job->hooks.on_saved != NULL)
+        job->hooks.on_saved(job->hooks.user, batch);
+}
+
 /* Has the crew process the batch, renewing meanwhile what has to be renewed. An owner that was fenced off drops it. */
 static pawl_status
 process(pawl_job *job, pawl_batch *batch, pawl_error *err)
@@ -209,13 +216,18 @@ static pawl_status
 run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
     int64_t started_ms = pawl__clock_ms(), processed_ms;
-    pawl_status status = process(job, batch, err);
+    pawl_status status;
 
+    pawl__job_take_in_hand(job, batch);
+    status = process(job, batch, err);
     processed_ms = pawl__clock_ms();
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
-    if (status == PAWL_OK)
+    pawl__job_take_in_hand(job, NULL);
+    if (status == PAWL_OK) {
         count_batch(job, batch, processed_ms - started_ms);
+        tell_saved(job, batch);
+    }
     return status;
 }
 
@@ -263,10 +275,13 @@ pawl_status
 pawl__job_flush_held(pawl_job *job, pawl_error *err)
 {
     pawl_batch *batch = pawl__job_plan_held(job);
-    pawl_status status = PAWL_OK;
+    pawl_status status;
 
-    if (batch != NULL)
-        status = pawl__job_save(job, batch, err);
+    if (batch == NULL)
+        return PAWL_OK;
+    status = pawl__job_save(job, batch, err);
+    if (status == PAWL_OK)
+        tell_saved(job, batch);
     pawl__batch_free(batch);
     return status;
 }
@@ -312,7 +327,7 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (job->has_run)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
     job->has_run = true;
-    status = pawl__job_wait(job, 0) ? pawl__job_open(job, failure) : pawl__job_broken_off(job, failure);
+    status = pawl__job_wait(job, 0) ? pawl__job_open(job, false, failure) : pawl__job_broken_off(job, failure);
     if (status == PAWL_OK)
         status =
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
@@ -330,5 +345,23 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (status != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_ERROR, "job", "%s: %s", pawl_status_name(status), failure->message);
     shut_down(job, status);
+    return status;
+}
+
+pawl_status
+pawl_job_preview(pawl_job *job, pawl_preview_fn fn, void *user, pawl_error *err)
+{
+    pawl_error local;
+    pawl_error *failure = err != NULL ? err : &local;
+    pawl_status status;
+
+    pawl_error_clear(failure);
+    if (job->has_run)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
+    job->has_run = true;
+    status = pawl__job_open(job, true, failure);
+    if (status == PAWL_OK)
+        status = pawl__job_preview(job, fn, user, failure);
+    shut_down(job, PAWL_CANCELLED); /* nothing was taken, so there is nothing to give back */
     return status;
 }

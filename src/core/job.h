@@ -48,8 +48,9 @@ struct pawl_job {
     bool broken_off;              /* a step gave up since the job was told to end, with no batch in hand */
     bool answered;                /* the last look told all that has to be known */
 
-    pawl__wait stats_wait; /* guards stats */
+    pawl__wait stats_wait; /* guards what follows */
     pawl_stats stats;
+    pawl_batch *in_hand; /* what pawl_job_report() tells of */
     pawl__crew_counts counts;
 };
 
@@ -59,8 +60,14 @@ pawl_status pawl__job_new_with_source(const pawl_config *config, const pawl_hook
 
 /* ------------------------------------------------------------------------------------------------------ recover.c -- */
 
-/* Opens the source and the store. */
-pawl_status pawl__job_open(pawl_job *job, pawl_error *err);
+/* Opens the source and the store, the latter perhaps for reading only. */
+pawl_status pawl__job_open(pawl_job *job, bool read_only, pawl_error *err);
+
+/* Finds the partitions that pawl__job_recover() would take over, and gives them to fn, all at once. */
+pawl_status pawl__job_find(pawl_job *job,
+                           pawl_status (*fn)(pawl_job *job, const pawl_partition *partitions, size_t count, void *user,
+                                             pawl_error *err),
+                           void *user, pawl_error *err);
 
 /* Finds the partitions, takes them over and learns where to start. Waits up to topic_timeout for topics. */
 pawl_status pawl__job_recover(pawl_job *job, pawl_error *err);
@@ -72,6 +79,9 @@ pawl_status pawl__job_discover(pawl_job *job, pawl_error *err);
 void pawl__job_release(pawl_job *job, bool give_back);
 
 /* ----------------------------------------------------------------------------------------------------- takeover.c -- */
+
+/* Whether the offsets that are stored belong to the Kafka cluster that the job reads. */
+pawl_status pawl__job_check_cluster(pawl_job *job, const char *stored, pawl_error *err);
 
 /* Becomes the owner of these partitions, which are not held yet, and starts to read them. */
 pawl_status pawl__job_take_over(pawl_job *job, const pawl_partition *partitions, size_t count, pawl_error *err);
@@ -109,6 +119,9 @@ pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err
 /* Counts how long something has gone unanswered; true when that is too long. */
 bool pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms);
 
+/* The limits of a batch that is planned now. */
+pawl__plan_limits pawl__job_limits(const pawl_job *job);
+
 /* What is known of each holding, in the form that the planner takes. */
 void pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count);
 
@@ -142,6 +155,16 @@ pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdin
  * in hand are left out: a save would clear what is planned for them.
  */
 pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------- preview.c -- */
+
+/* What pawl_job_preview() does between opening and closing. */
+pawl_status pawl__job_preview(pawl_job *job, pawl_preview_fn fn, void *user, pawl_error *err);
+
+/* ------------------------------------------------------------------------------------------------------ report.c -- */
+
+/* Says which batch is in hand; NULL: none. */
+void pawl__job_take_in_hand(pawl_job *job, pawl_batch *batch);
 
 /* -------------------------------------------------------------------------------------------------------- job.c -- */
 

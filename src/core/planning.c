@@ -131,8 +131,8 @@ pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
     }
 }
 
-static pawl__plan_limits
-limits_now(const pawl_job *job)
+pawl__plan_limits
+pawl__job_limits(const pawl_job *job)
 {
     const pawl__settings *settings = &job->settings;
     bool drains = settings->trigger == PAWL__TRIGGER_ONCE || settings->trigger == PAWL__TRIGGER_AVAILABLE_NOW;
@@ -305,7 +305,7 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
 {
     size_t count = pawl__holdings_count(job->holdings), ranges;
     pawl__plan_line *lines = g_new0(pawl__plan_line, count);
-    pawl__plan_limits limits = limits_now(job);
+    pawl__plan_limits limits = pawl__job_limits(job);
     pawl_status status;
     bool known;
 

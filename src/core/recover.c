@@ -68,10 +68,10 @@ open_source(pawl_job *job, pawl_error *err)
 }
 
 pawl_status
-pawl__job_open(pawl_job *job, pawl_error *err)
+pawl__job_open(pawl_job *job, bool read_only, pawl_error *err)
 {
     pawl_store_options options = {
-        .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms};
+        .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms, .read_only = read_only};
     pawl_status status = open_source(job, err);
 
     if (status == PAWL_OK)
@@ -158,6 +158,13 @@ take_found(struct findings *findings, pawl_error *err)
                                findings->appeared->len, err);
 }
 
+static pawl_status
+take_over(pawl_job *job, const pawl_partition *partitions, size_t count, void *user, pawl_error *err)
+{
+    (void) user;
+    return pawl__job_take_over(job, partitions, count, err);
+}
+
 /* Whether the take-over came so far that there is no way back. */
 static bool
 is_any_held(const struct findings *findings)
@@ -228,7 +235,10 @@ look_for_topics(struct findings *findings, pawl_error *err)
 }
 
 pawl_status
-pawl__job_recover(pawl_job *job, pawl_error *err)
+pawl__job_find(pawl_job *job,
+               pawl_status (*fn)(pawl_job *job, const pawl_partition *partitions, size_t count, void *user,
+                                 pawl_error *err),
+               void *user, pawl_error *err)
 {
     struct findings findings;
     pawl_status status;
@@ -241,8 +251,16 @@ pawl__job_recover(pawl_job *job, pawl_error *err)
     if (status == PAWL_OK)
         status = look_for_topics(&findings, err);
     if (status == PAWL_OK)
-        status = take_found(&findings, err);
+        status = fn(job, &g_array_index(findings.appeared, pawl_partition, 0), findings.appeared->len, user, err);
     findings_done(&findings);
+    return status;
+}
+
+pawl_status
+pawl__job_recover(pawl_job *job, pawl_error *err)
+{
+    pawl_status status = pawl__job_find(job, take_over, NULL, err);
+
     job->recovered = status == PAWL_OK;
     job->batch_ended_ms = job->saved_ms = pawl__clock_ms();
     return status;

@@ -103,6 +103,13 @@ holds_back(const pawl_batch *batch)
     return false;
 }
 
+static void
+enter_phase(pawl_batch *batch, pawl_phase phase)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        pawl__range_enter(&batch->ranges[i], phase);
+}
+
 /* Calls the user's flush; PAWL_RETRY comes back as a retriable failure. */
 static pawl_status
 flush(struct saving *saving, pawl_error *err)
@@ -113,6 +120,7 @@ flush(struct saving *saving, pawl_error *err)
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
 
+    enter_phase(batch, PAWL_PHASE_FLUSHING);
     batch->in_flush = true;
     if (hooks->flush != NULL && batch->flushed_count > 0)
         verdict = hooks->flush(hooks->user, batch, &answer);
@@ -154,6 +162,7 @@ flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
         *ret_again = status != PAWL_OK && (err->flags & PAWL_ERROR_RETRIABLE) != 0;
     }
     if (status == PAWL_OK) {
+        enter_phase(saving->batch, PAWL_PHASE_SAVING);
         status = save_lines(saving, err);
         *ret_again = status != PAWL_OK && is_transactional(saving->job) && (err->flags & PAWL_ERROR_RETRIABLE) != 0;
     }

@@ -124,9 +124,9 @@ const char *pawl__setting_nearest(const char *name);
  * "set group instead"), or NULL when the property passes through. */
 const char *pawl__setting_instead_of(const char *kafka_property);
 
-/* Parses a text into its field, replacing what is there. PAWL_INVALID, and nothing is changed: "NAME: ...". */
-pawl_status pawl__setting_parse(const pawl__setting *setting, pawl__settings *settings, const char *text,
-                                pawl_error *err);
+/* Parses a text into its field, replacing what is there. PAWL_INVALID, and nothing is changed: "NAME: ...". `fields` is
+ * the struct that the table's offsets are for: a pawl__settings, or that of another table, without SPECIAL rows. */
+pawl_status pawl__setting_parse(const pawl__setting *setting, void *fields, const char *text, pawl_error *err);
 
 /* Checks what one setting alone cannot tell. PAWL_INVALID with the first thing that is wrong. */
 pawl_status pawl__settings_check(const pawl__settings *settings, pawl_error *err);

@@ -108,9 +108,9 @@ parse_choice(const pawl__setting *setting, void *field, const char *text, pawl_e
 }
 
 static pawl_status
-parse(const pawl__setting *setting, pawl__settings *settings, const char *text, pawl_error *err)
+parse(const pawl__setting *setting, void *fields, const char *text, pawl_error *err)
 {
-    void *field = (char *) settings + setting->field;
+    void *field = (char *) fields + setting->field;
 
     switch (setting->kind) {
     case PAWL__SETTING_TEXT:
@@ -126,13 +126,13 @@ parse(const pawl__setting *setting, pawl__settings *settings, const char *text, 
     case PAWL__SETTING_SPECIAL:
         break;
     }
-    return setting->parse(settings, text, err);
+    return setting->parse(fields, text, err);
 }
 
 pawl_status
-pawl__setting_parse(const pawl__setting *setting, pawl__settings *settings, const char *text, pawl_error *err)
+pawl__setting_parse(const pawl__setting *setting, void *fields, const char *text, pawl_error *err)
 {
-    pawl_status status = parse(setting, settings, text, err);
+    pawl_status status = parse(setting, fields, text, err);
 
     if (status != PAWL_OK)
         pawl_error_prefix(err, "%s", setting->name);

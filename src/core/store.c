@@ -108,6 +108,7 @@ store_new(const pawl_store_backend *backend, const pawl_store_options *options)
     store->backend = backend;
     store->self = g_malloc0(backend->instance_size);
     store->timeout_ms = options->timeout_ms;
+    store->read_only = options->read_only;
     if (options->log != NULL)
         store->log = *options->log;
     pawl__wait_init(&store->wait);
@@ -126,6 +127,7 @@ open_backend(pawl_store *store, const pawl__url *url, pawl_error *err)
         .path = url->path,
         .log = &store->log,
         .deadline_ms = pawl__clock_ms() + store->timeout_ms,
+        .read_only = store->read_only,
         .option = get_option,
         ._options = &source,
     };

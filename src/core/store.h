@@ -26,6 +26,7 @@ struct pawl_store {
     void *self;
     pawl_log log;
     int64_t timeout_ms;
+    bool read_only;
 
     pawl__wait wait; /* between two tries, so that cancel ends it */
     bool cancelled;  /* under the lock of `wait` */

@@ -25,6 +25,12 @@ fenced(const pawl_entry *found, int64_t epoch, const char *place, pawl_error *er
 {
     char when[PAWL__TIME_TEXT_SIZE];
 
+    if (found->owner.host[0] == '\0' && found->owner.client_id[0] != '\0')
+        return pawl_error_set(err, PAWL_FENCED, 0, 0,
+                              "partition %d of '%s' was taken over and given back by client '%s' (epoch "
+                              "%" G_GINT64_FORMAT ", ours is %" G_GINT64_FORMAT "): nothing was written; see %s",
+                              (int) found->partition.number, found->partition.topic, found->owner.client_id,
+                              found->epoch, epoch, place);
     if (found->owner.host[0] == '\0')
         return pawl_error_set(err, PAWL_FENCED, 0, 0,
                               "partition %d of '%s' has had another owner since (epoch %" G_GINT64_FORMAT

@@ -19,6 +19,8 @@ pawl__store_write_start(pawl__store_run *run, pawl_store *store, const char *gro
     size_t max = pawl_store_max_partitions(store);
     pawl_status status = pawl__store_run_start_lines(run, store, group, lines, stride, count);
 
+    if (status == PAWL_OK && store->read_only)
+        status = pawl_error_set(&run->error, PAWL_INVALID, 0, 0, "the store was opened for reading only");
     if (status == PAWL_OK && max != 0 && count > max)
         status = pawl_error_set(&run->error, PAWL_UNSUPPORTED, 0, 0,
                                 "%zu partitions do not fit into one write of this %s: store, which takes at most %zu",

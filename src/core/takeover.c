@@ -40,8 +40,8 @@ log_entry(pawl_job *job, const pawl_entry *entry)
 
 /* ------------------------------------------------------------------------------------------------------- loading -- */
 
-static pawl_status
-check_cluster(pawl_job *job, const char *stored, pawl_error *err)
+pawl_status
+pawl__job_check_cluster(pawl_job *job, const char *stored, pawl_error *err)
 {
     if (stored[0] == '\0' || job->cluster[0] == '\0' || strcmp(stored, job->cluster) == 0)
         return PAWL_OK;
@@ -65,7 +65,7 @@ load(struct takeover *takeover, pawl_error *err)
 
     if (status != PAWL_OK)
         return status;
-    return check_cluster(job, group.cluster, err);
+    return pawl__job_check_cluster(job, group.cluster, err);
 }
 
 /* --------------------------------------------------------------------------------------------------- other owners -- */

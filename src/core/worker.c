@@ -104,6 +104,9 @@ open_range(pawl__worker *worker, pawl_range *range)
 {
     range->state = PAWL__RANGE_OPEN;
     range->thread = worker->thread_data;
+    atomic_store(&range->tries, range->attempt);
+    atomic_store(&range->opened_ms, pawl__clock_ms());
+    pawl__range_enter(range, PAWL_PHASE_FETCHING);
     worker->open++;
     source_of(worker)->range_open(worker->lane, range->holding->tap, range->from, range->until, range);
 }
@@ -141,6 +144,7 @@ end_range(pawl__worker *worker, pawl_range *range, pawl__range_state state)
 {
     range->state = state;
     range->thread = NULL;
+    pawl__range_enter(range, state == PAWL__RANGE_WAITING ? PAWL_PHASE_WAITING : PAWL_PHASE_PROCESSED);
     worker->open--;
 }
 
@@ -233,17 +237,21 @@ on_records(pawl__worker *worker, pawl_range *range, const pawl_delivery *deliver
     pawl_error err;
     pawl_verdict verdict = PAWL_DONE;
 
+    pawl__range_enter(range, PAWL_PHASE_PROCESSING);
     if (!begin_range(worker, range))
         return;
     range->records += (int64_t) delivery->count;
     for (size_t i = 0; i < delivery->count; i++)
         range->bytes += (int64_t) (delivery->records[i].key_size + delivery->records[i].value_size);
-    if (hooks->process == NULL)
-        return;
     pawl_error_clear(&err);
-    verdict = hooks->process(hooks->user, range, delivery->records, delivery->count, &err);
-    if (verdict != PAWL_DONE)
+    if (hooks->process != NULL)
+        verdict = hooks->process(hooks->user, range, delivery->records, delivery->count, &err);
+    if (verdict == PAWL_DONE) {
+        atomic_store_explicit(&range->handed, delivery->records[delivery->count - 1].offset + 1, memory_order_relaxed);
+        pawl__range_enter(range, PAWL_PHASE_FETCHING);
+    } else {
         refuse(worker, range, verdict, "process", &err);
+    }
 }
 
 static void
@@ -253,6 +261,7 @@ on_end(pawl__worker *worker, pawl_range *range)
     pawl_error err = {0};
     pawl_verdict verdict = PAWL_DONE;
 
+    pawl__range_enter(range, PAWL_PHASE_PROCESSING);
     if (range->begun && hooks->range_end != NULL)
         verdict = hooks->range_end(hooks->user, range, &err);
     if (verdict != PAWL_DONE)

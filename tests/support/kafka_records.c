@@ -86,7 +86,7 @@ kafka_fixture_send(rd_kafka_t *producer, const char *topic, int32_t partition, c
 void
 kafka_fixture_send_many(rd_kafka_t *producer, const char *topic, int32_t partition, const char *key, int count)
 {
-    char value[64];
+    char value[300]; /* a topic has up to 249 characters */
 
     for (int i = 0; i < count; i++) {
         int size = g_snprintf(value, sizeof value, "%s %d", topic, i);

@@ -30,6 +30,7 @@ typedef struct pawl_store_setup {
     const char *path;     /* "" where it has none; for "sqlite:offsets.db" it is "offsets.db" */
     const pawl_log *log;
     int64_t deadline_ms;
+    bool read_only; /* open makes nothing: where nothing is, nothing is stored. Writes will not be asked for. */
     /* The value of an option of this backend's table: from the query, or its default. */
     const char *(*option)(const struct pawl_store_setup *setup, const char *name);
     const void *_options;

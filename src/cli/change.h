@@ -1,0 +1,48 @@
+/*
+ * change.h - changing stored offsets by hand
+ *
+ *     load -> ask the brokers -> resolve  ->  [ acquire -> load -> resolve ]  ->  show  ->  [ save -> release ]
+ *
+ * What is in brackets happens with --execute only. acquire fences a running job off, so what is loaded after it is what
+ * the save will find, however fast the job has saved until then; and all that can be refused is refused before it.
+ */
+#ifndef PAWL_CLI_CHANGE_H
+#define PAWL_CLI_CHANGE_H
+
+#include "cli/moves.h"
+
+typedef struct pawl_change pawl_change;
+
+struct pawl_change {
+    const pawl_invocation *call; /* its values begin with pawl_places */
+    const pawl_places *places;
+    GArray *moves;            /* of pawl_move */
+    bool removes;             /* offsets are forgotten, and need no log to be in */
+    bool all_stored;          /* every partition that is stored for the group is changed */
+    const char *from_cluster; /* the Kafka cluster that the new offsets were written down for; NULL: not known */
+    bool is_new_group;        /* nothing is stored for it yet */
+    int64_t time_ms;          /* an instant that is to be shown; -1: none */
+    const void *user;
+
+    /* Says where one move goes: sets to and note, from wanted, entry, low and high. Is called again after a load. */
+    pawl_status (*resolve)(pawl_change *change, pawl_move *move, pawl_error *err);
+
+    /* Asks the brokers for something, before they are asked for the bounds; or NULL. */
+    pawl_status (*ask)(pawl_change *change, pawl_cluster *cluster, pawl_error *err);
+};
+
+/* Starts a change of no partitions. pawl__change_done() frees what it holds. */
+pawl_change pawl__change_begin(const pawl_invocation *call);
+void pawl__change_done(pawl_change *change);
+
+/* Says which partitions are changed: those of --topic, or all that are stored. */
+pawl_status pawl__change_select(pawl_change *change, pawl_error *err);
+
+/* All of it: see above. Prints what is, or would be, changed. */
+pawl_status pawl__change_run(pawl_change *change, pawl_error *err);
+
+/* PAWL_INVALID when the log does not hold the offset, unless --force was given. For resolve. */
+pawl_status pawl__change_check_bounds(const pawl_change *change, const pawl_move *move, int64_t offset,
+                                      pawl_error *err);
+
+#endif
