@@ -123,6 +123,9 @@ void fixture_intrude(fixture *f, const char *topic, int partition, int64_t offse
 /* The same without a move, by an owner whose clock says so. */
 void fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms);
 
+/* Whoever owns a partition saves this offset. */
+void fixture_save_as_owner(fixture *f, const char *topic, int partition, int64_t offset);
+
 /* A deadline that is far enough for everything. */
 int64_t fixture_deadline(void);
 

@@ -63,3 +63,15 @@ fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms
 {
     intrude(f, topic, partition, -1, wall_ms);
 }
+
+void
+fixture_save_as_owner(fixture *f, const char *topic, int partition, int64_t offset)
+{
+    pawl_entry entry = fixture_stored(f, topic, partition);
+    pawl_save_line save = {
+        .partition = {topic, partition}, .epoch = entry.epoch, .expected = entry.offset, .until = offset};
+    pawl_store *store = open_store(f);
+
+    assert_int_equal(pawl_store_save(store, "g", &save, 1, NULL), PAWL_OK);
+    pawl_store_close(store);
+}

@@ -233,6 +233,29 @@ a_stale_epoch_is_loaded_again(void **state)
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 2);
 }
 
+static void
+save_as_the_owner_before(void *user)
+{
+    fixture *f = user;
+
+    if (f->calls++ == 0)
+        fixture_save_as_owner(f, "t", 0, 3);
+}
+
+/* The owner before saves once more between load and acquire, which does not change its epoch: nothing comes twice. */
+static void
+what_the_owner_before_saved_last_is_read(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 5);
+    fixture_intrude(f, "t", 0, 1);
+    trap_store_before(TRAP_ACQUIRE, save_as_the_owner_before, f);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_int_equal(f->stats.records, 2);
+    fixture_expect_stored(f, "t", 0, 5);
+}
+
 /* -------------------------------------------------------------------------------------------------------- cluster -- */
 
 static void
@@ -453,6 +476,7 @@ main(void)
         fixture_test(takeover_idle_can_be_stopped),
         fixture_test(takeover_idle_does_not_trust_the_owners_clock),
         fixture_test(a_stale_epoch_is_loaded_again),
+        fixture_test(what_the_owner_before_saved_last_is_read),
         fixture_test(another_cluster_is_refused),
         fixture_test(a_range_that_was_written_down_is_run_again_exactly),
         fixture_test(who_takes_over_keeps_the_promise),
