@@ -46,6 +46,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/job.c \
 	src/core/job.h \
 	src/core/loss.c \
+	src/core/members.c \
 	src/core/offsets.c \
 	src/core/plan.c \
 	src/core/plan.h \
@@ -83,6 +84,7 @@ src_libpawl_core_la_SOURCES = \
 	src/source/kafka/client.c \
 	src/source/kafka/kafka.h \
 	src/source/kafka/lane.c \
+	src/source/kafka/member.c \
 	src/source/kafka/nudge.c \
 	src/source/kafka/source.c \
 	src/source/kafka/tap.c

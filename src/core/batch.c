@@ -62,7 +62,7 @@ bool
 pawl__batch_is_lost(const pawl_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->ranges[i].state != PAWL__RANGE_LOST)
+        if (batch->ranges[i].state != PAWL__RANGE_LOST && batch->ranges[i].state != PAWL__RANGE_DROPPED)
             return false;
     return true;
 }

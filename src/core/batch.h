@@ -20,6 +20,7 @@ typedef enum pawl__range_state {
     PAWL__RANGE_OPEN,    /* on a lane */
     PAWL__RANGE_DONE,    /* every record was handed over and accepted */
     PAWL__RANGE_SKIPPED, /* user code failed for good, and on_error says to go on without it */
+    PAWL__RANGE_DROPPED, /* its partition is another's now */
     PAWL__RANGE_LOST,    /* its records left the log while it was read: the next plan deals with that */
 } pawl__range_state;
 
@@ -31,7 +32,8 @@ struct pawl_range {
     pawl__range_state state;
     int attempt;
     int64_t retry_at_ms;
-    bool begun; /* range_begin was called in this attempt */
+    atomic_bool dropped; /* by the loop: the worker that has it lets it be */
+    bool begun;          /* range_begin was called in this attempt */
 
     void *slot;
     void (*slot_free)(void *slot);
@@ -76,7 +78,7 @@ void pawl__range_enter(pawl_range *range, pawl_phase phase);
 /* Forgets what an attempt has left: the slot, the counts. */
 void pawl__range_reset(pawl_range *range);
 
-/* Whether all its ranges were lost while they were read, so that it is no batch after all. */
+/* Whether all its ranges were lost or dropped while they were read, so that it is no batch after all. */
 bool pawl__batch_is_lost(const pawl_batch *batch);
 
 /* Gathers the ranges for flush. */

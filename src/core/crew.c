@@ -30,6 +30,7 @@ share_out(pawl__crew *crew, pawl_batch *batch)
 
     for (int w = 0; w < crew->size; w++) {
         g_ptr_array_set_size(crew->workers[w].unopened, 0);
+        g_ptr_array_set_size(crew->workers[w].opened, 0);
         crew->workers[w].share = 0;
     }
     for (size_t i = 0; i < batch->count; i++)
@@ -77,8 +78,9 @@ pawl__crew_wait(pawl__crew *crew, int64_t deadline_ms)
     bool through;
 
     pawl__wait_lock(&crew->wait);
-    while (crew->busy > 0 && pawl__wait_until(&crew->wait, deadline_ms))
+    while (crew->busy > 0 && !crew->nudged && pawl__wait_until(&crew->wait, deadline_ms))
         continue;
+    crew->nudged = false;
     through = crew->busy == 0;
     pawl__wait_unlock(&crew->wait);
     return through;
@@ -95,6 +97,22 @@ pawl__crew_result(pawl__crew *crew, pawl_error *err)
         *err = crew->failure;
     pawl__wait_unlock(&crew->wait);
     return status;
+}
+
+void
+pawl__crew_nudge(pawl__crew *crew)
+{
+    pawl__wait_lock(&crew->wait);
+    crew->nudged = true;
+    pawl__wait_wake(&crew->wait);
+    pawl__wait_unlock(&crew->wait);
+}
+
+void
+pawl__crew_drop_ranges(pawl__crew *crew)
+{
+    atomic_fetch_add(&crew->drops, 1);
+    crew->source->api->wake(crew->source->self);
 }
 
 void
@@ -177,6 +195,7 @@ start_worker(pawl__crew *crew, int index)
     worker->crew = crew;
     worker->lane = crew->source->api->lane(crew->source->self, index);
     worker->unopened = g_ptr_array_new();
+    worker->opened = g_ptr_array_new();
     worker->waiting = g_ptr_array_new();
     worker->quota = quota(crew, index);
     code = pthread_create(&worker->pthread, NULL, worker_main, worker);
@@ -227,6 +246,7 @@ pawl__crew_free(pawl__crew *crew)
         if (crew->workers[w].started)
             pthread_join(crew->workers[w].pthread, NULL);
         g_ptr_array_unref(crew->workers[w].unopened);
+        g_ptr_array_unref(crew->workers[w].opened);
         g_ptr_array_unref(crew->workers[w].waiting);
     }
     pawl__wait_done(&crew->wait);

@@ -35,7 +35,7 @@ void pawl__crew_free(pawl__crew *crew);
 /* Gives the workers a batch. */
 void pawl__crew_start(pawl__crew *crew, pawl_batch *batch);
 
-/* Waits until they are through with it; false when the deadline passed first. */
+/* Waits until they are through with it; false when the deadline passed first, or when the loop was nudged. */
 bool pawl__crew_wait(pawl__crew *crew, int64_t deadline_ms);
 
 /*
@@ -43,6 +43,12 @@ bool pawl__crew_wait(pawl__crew *crew, int64_t deadline_ms);
  * Else nothing of the batch may be saved: the user's code or the source failed for good.
  */
 pawl_status pawl__crew_result(pawl__crew *crew, pawl_error *err);
+
+/* Makes pawl__crew_wait() return. Any thread. */
+void pawl__crew_nudge(pawl__crew *crew);
+
+/* Makes the workers leave the ranges that were marked as dropped. */
+void pawl__crew_drop_ranges(pawl__crew *crew);
 
 /* Makes the workers leave the batch in hand: what becomes of it is of no interest any more. */
 void pawl__crew_drop(pawl__crew *crew);

@@ -84,6 +84,13 @@ pawl__holdings_add(pawl__holdings *holdings, pawl_partition partition)
     return holding;
 }
 
+void
+pawl__holdings_remove(pawl__holdings *holdings, pawl__holding *holding)
+{
+    g_hash_table_remove(holdings->index, &holding->partition);
+    g_ptr_array_remove(holdings->all, holding); /* frees it, and keeps the order */
+}
+
 pawl__holding *
 pawl__holdings_find(pawl__holdings *holdings, pawl_partition partition)
 {
@@ -100,6 +107,12 @@ pawl__holding *
 pawl__holdings_at(pawl__holdings *holdings, size_t index)
 {
     return g_ptr_array_index(holdings->all, index);
+}
+
+void
+pawl__partition_clear(void *partition)
+{
+    g_free((char *) ((pawl_partition *) partition)->topic);
 }
 
 int

@@ -9,10 +9,18 @@
 #include <pawl/offsets.h>
 #include <pawl/sys/source.h>
 
+/* How a partition is held, when a group shares them out. */
+typedef enum pawl__tenure {
+    PAWL__TENURE_HELD,
+    PAWL__TENURE_LEAVING, /* revoked: what is in hand of it is saved first */
+    PAWL__TENURE_GONE,    /* it belongs to another: nothing of it may be saved */
+} pawl__tenure;
+
 typedef struct pawl__holding {
     pawl_partition partition; /* the topic is owned */
     pawl_source_tap *tap;
     int64_t epoch;
+    pawl__tenure tenure;
     bool opened; /* on_open said yes: on_close is owed */
 
     pawl_position stored;  /* what the store holds: `expected` of the next save */
@@ -43,6 +51,9 @@ void pawl__holdings_free(pawl__holdings *holdings);
 /* Adds a partition that is not there; the topic is copied. Borrowed. */
 pawl__holding *pawl__holdings_add(pawl__holdings *holdings, pawl_partition partition);
 
+/* Removes one and frees it. */
+void pawl__holdings_remove(pawl__holdings *holdings, pawl__holding *holding);
+
 /* The holding of a partition, or NULL. Borrowed. */
 pawl__holding *pawl__holdings_find(pawl__holdings *holdings, pawl_partition partition);
 
@@ -50,6 +61,9 @@ size_t pawl__holdings_count(const pawl__holdings *holdings);
 
 /* Number `index`, in the order of topic and partition. Adding one moves those after it. */
 pawl__holding *pawl__holdings_at(pawl__holdings *holdings, size_t index);
+
+/* Frees the topic of a pawl_partition: for arrays of GLib. */
+void pawl__partition_clear(void *partition);
 
 /* Orders by topic, then number: for qsort() on arrays of pawl_partition. */
 int pawl__partition_compare(const void *a, const void *b);

@@ -13,6 +13,7 @@
 #include "core/config.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* How long to wait before the ends are asked again when there was nothing to read: short at first, then longer. */
 #define IDLE_MIN_MS 5
@@ -48,6 +49,9 @@ pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks, co
     job = g_new0(pawl_job, 1);
     pawl__wait_init(&job->stats_wait);
     job->holdings = pawl__holdings_new();
+    job->selected = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
+    g_array_set_clear_func(job->selected, pawl__partition_clear);
+    job->follow_due_ms = PAWL__NEVER;
     job->config = pawl__config_copy(config);
     job->log = *pawl__config_log(config);
     job->source.api = source;
@@ -81,6 +85,7 @@ pawl_job_free(pawl_job *job)
         return;
     pawl__stop_free(job->stop);
     pawl__holdings_free(job->holdings);
+    g_array_unref(job->selected);
     pawl__settings_done(&job->settings);
     pawl_config_free(job->config);
     pawl__wait_done(&job->stats_wait);
@@ -155,10 +160,12 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     do {
-        int64_t refresh_ms = job->saved_ms + job->settings.refresh_interval_ms;
+        int64_t wake_ms = MIN(job->saved_ms + job->settings.refresh_interval_ms, job->follow_due_ms);
 
-        *ret_ending = !pawl__job_wait(job, MIN(look_ms, refresh_ms));
+        *ret_ending = pawl__stop_wait_for_news(job->stop, MIN(look_ms, wake_ms)) != PAWL__STOP_RUN;
         if (!*ret_ending)
+            status = pawl__job_follow_group(job, err);
+        if (!*ret_ending && status == PAWL_OK)
             status = pawl__job_refresh(job, err);
     } while (status == PAWL_OK && !*ret_ending && pawl__clock_ms() < look_ms);
     return status;
@@ -196,19 +203,49 @@ tell_saved(pawl_job *job, const pawl_batch *batch)
         job->hooks.on_saved(job->hooks.user, batch);
 }
 
-/* Has the crew process the batch, renewing meanwhile what has to be renewed. An owner that was fenced off drops it. */
+static pawl_status
+check_time(const pawl_job *job, const pawl_batch *batch, int64_t batch_deadline_ms, pawl_error *err)
+{
+    char timeout[PAWL__DURATION_TEXT_SIZE];
+
+    if (pawl__clock_ms() < batch_deadline_ms)
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
+                          "batch %" PRId64 " has taken longer than batch_timeout = %s", batch->number,
+                          pawl__text_from_duration(job->settings.batch_timeout_ms, timeout));
+}
+
+/* What has to be done beside a batch: renewing, and following the group. */
+static pawl_status
+attend(pawl_job *job, pawl_batch *batch, int64_t batch_deadline_ms, pawl_error *err)
+{
+    pawl_status status = check_time(job, batch, batch_deadline_ms, err);
+
+    if (status == PAWL_OK)
+        status = pawl__job_refresh(job, err);
+    if (status == PAWL_OK)
+        status = pawl__job_mind_group(job, batch, err);
+    return status;
+}
+
+/* Has the crew process the batch. An owner that was fenced off drops it. */
 static pawl_status
 process(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
+    int64_t timeout_ms = job->settings.batch_timeout_ms;
+    int64_t batch_deadline_ms = timeout_ms > 0 ? pawl__clock_ms() + timeout_ms : PAWL__NEVER;
     pawl_status status = PAWL_OK;
 
     pawl__crew_start(job->crew, batch);
-    while (status == PAWL_OK && !pawl__crew_wait(job->crew, job->saved_ms + job->settings.refresh_interval_ms))
-        status = pawl__job_refresh(job, err);
+    while (status == PAWL_OK &&
+           !pawl__crew_wait(job->crew, MIN(MIN(job->saved_ms + job->settings.refresh_interval_ms, batch_deadline_ms),
+                                           pawl__job_group_deadline(job))))
+        status = attend(job, batch, batch_deadline_ms, err);
     if (status == PAWL_OK)
         return pawl__crew_result(job->crew, err);
     pawl__crew_drop(job->crew);
-    pawl__crew_wait(job->crew, PAWL__NEVER);
+    while (!pawl__crew_wait(job->crew, PAWL__NEVER))
+        continue;
     return status;
 }
 
@@ -305,6 +342,8 @@ shut_down(pawl_job *job, pawl_status status)
 {
     if (job->store != NULL)
         pawl__job_release(job, status != PAWL_CANCELLED);
+    if (job->source.self != NULL && pawl__job_is_member(job))
+        job->source.api->unsubscribe(job->source.self);
     pawl__stop_unwatch(job->stop);
     pawl__crew_free(job->crew);
     job->crew = NULL;

@@ -7,6 +7,9 @@
 #ifndef PAWL_CORE_JOB_H
 #define PAWL_CORE_JOB_H
 
+#include <glib.h>
+#include <stdatomic.h>
+
 #include <pawl/job.h>
 #include <pawl/store.h>
 
@@ -48,6 +51,14 @@ struct pawl_job {
     bool broken_off;              /* a step gave up since the job was told to end, with no batch in hand */
     bool answered;                /* the last look told all that has to be known */
 
+    /* members = group */
+    GArray *selected;          /* pawl_partition: all that the group shares; topics are owned */
+    atomic_bool group_changed; /* the group wants something; set on a thread of the source */
+    int64_t follow_due_ms;     /* when to try again to take over what could not be */
+    int64_t leave_by_ms;       /* until when revoked partitions may be worked on; 0: none are */
+    int64_t silence_told_ms;
+    bool assigned_once; /* the group has decided for the first time */
+
     pawl__wait stats_wait; /* guards what follows */
     pawl_stats stats;
     pawl_batch *in_hand; /* what pawl_job_report() tells of */
@@ -77,6 +88,31 @@ pawl_status pawl__job_discover(pawl_job *job, pawl_error *err);
 
 /* Closes all partitions, and gives them back to the store unless that may hang. */
 void pawl__job_release(pawl_job *job, bool give_back);
+
+/* Closes some of them, for good: they are no holdings any more. */
+void pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bool give_back);
+
+/* ------------------------------------------------------------------------------------------------------ members.c -- */
+
+bool pawl__job_is_member(const pawl_job *job);
+
+/* Has the group share out these partitions, sorted, and remembers them. */
+pawl_status pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err);
+
+/* Between batches: gives up what is revoked, takes over what is assigned. Does nothing when there is no news. */
+pawl_status pawl__job_follow_group(pawl_job *job, pawl_error *err);
+
+/* Learns which partitions the group takes back: says so in their tenure. */
+pawl_status pawl__job_note_revoked(pawl_job *job, pawl_error *err);
+
+/* While a batch runs: drops its ranges of partitions that are lost, or revoked for too long. */
+pawl_status pawl__job_mind_group(pawl_job *job, pawl_batch *batch, pawl_error *err);
+
+/* When pawl__job_mind_group() has to be called without news. */
+int64_t pawl__job_group_deadline(const pawl_job *job);
+
+/* After PAWL_FENCED: finds the partitions that were taken over, and marks them as gone. False: there are none. */
+bool pawl__job_mark_fenced(pawl_job *job);
 
 /* ----------------------------------------------------------------------------------------------------- takeover.c -- */
 

@@ -47,9 +47,13 @@ pawl_status
 pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
 {
     size_t count = pawl__holdings_count(job->holdings);
-    pawl_bounds_line *lines = g_new0(pawl_bounds_line, count);
+    pawl_bounds_line *lines;
     pawl_status status;
 
+    *ret_known = true;
+    if (count == 0) /* the group assigns nothing */
+        return PAWL_OK;
+    lines = g_new0(pawl_bounds_line, count);
     for (size_t i = 0; i < count; i++)
         lines[i].partition = pawl__holdings_at(job->holdings, i)->partition;
     status = job->source.api->bounds(job->source.self, pawl__job_source_deadline(job), lines, count, err);
@@ -73,6 +77,20 @@ all_bounds_are_known(pawl_job *job)
     return true;
 }
 
+/* In a group, the ends of what is assigned meanwhile are pinned as well. */
+static bool
+pin_assigned(pawl_job *job)
+{
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (!holding->pin.known && holding->unanswered_since_ms == 0)
+            holding->pin = pawl_position_at(holding->high);
+    }
+    job->pinned = job->assigned_once;
+    return job->pinned;
+}
+
 /*
  * available-now: what is there at the first look is all that will be read. once: it is all that there will be to cut a
  * batch from. False: some of it is not known yet.
@@ -80,8 +98,11 @@ all_bounds_are_known(pawl_job *job)
 static bool
 pin_ends(pawl_job *job)
 {
-    if (job->pinned ||
-        (job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW && job->settings.trigger != PAWL__TRIGGER_ONCE))
+    if (job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW && job->settings.trigger != PAWL__TRIGGER_ONCE)
+        return true;
+    if (pawl__job_is_member(job))
+        return pin_assigned(job);
+    if (job->pinned)
         return true;
     if (!all_bounds_are_known(job))
         return false;
@@ -283,6 +304,8 @@ is_drained(pawl_job *job)
     for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
+        if (!holding->pin.known && pawl__job_is_member(job))
+            return false;
         if (holding->pin.known && (holding->unanswered_since_ms != 0 || holding->pending_above_since_ms != 0 ||
                                    holding->position < MIN(holding->pin.offset, holding->high)))
             return false;

@@ -52,6 +52,8 @@ open_source(pawl_job *job, pawl_error *err)
         .read_committed = settings->isolation == PAWL__READ_COMMITTED,
         .memory_bytes = settings->fetch_memory_bytes,
         .stall_timeout_ms = settings->stall_timeout_ms,
+        .discovery_interval_ms = settings->discovery_interval_ms,
+        .instance_id = settings->instance_id,
         .lanes = (int) settings->parallelism,
         .log = &job->log,
         .properties = give_properties,
@@ -88,7 +90,7 @@ pawl__job_open(pawl_job *job, bool read_only, pawl_error *err)
 /* What one look at the cluster gave. */
 struct findings {
     pawl_job *job;
-    GArray *appeared;   /* pawl_partition: selected, and not held yet; topics are owned */
+    GArray *appeared;   /* pawl_partition: selected, and, alone, not held yet; topics are owned */
     GPtrArray *missing; /* topics asked for by name that are not there */
 };
 
@@ -98,7 +100,7 @@ found(void *user, pawl_partition partition)
     struct findings *findings = user;
     pawl_partition copy = {NULL, partition.number};
 
-    if (pawl__holdings_find(findings->job->holdings, partition) != NULL)
+    if (!pawl__job_is_member(findings->job) && pawl__holdings_find(findings->job->holdings, partition) != NULL)
         return;
     copy.topic = g_strdup(partition.topic);
     g_array_append_val(findings->appeared, copy);
@@ -113,17 +115,11 @@ missing(void *user, const char *topic)
 }
 
 static void
-clear_partition(gpointer data)
-{
-    g_free((char *) ((pawl_partition *) data)->topic);
-}
-
-static void
 findings_init(struct findings *findings, pawl_job *job)
 {
     findings->job = job;
     findings->appeared = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
-    g_array_set_clear_func(findings->appeared, clear_partition);
+    g_array_set_clear_func(findings->appeared, pawl__partition_clear);
     findings->missing = g_ptr_array_new_with_free_func(g_free);
 }
 
@@ -148,21 +144,23 @@ look(struct findings *findings, pawl_error *err)
     return status;
 }
 
-/* Takes over what a look has found. */
+/* Takes over what was found, or has the group share it out. */
+static pawl_status
+take_over(pawl_job *job, const pawl_partition *partitions, size_t count, void *user, pawl_error *err)
+{
+    (void) user;
+    if (pawl__job_is_member(job))
+        return pawl__job_subscribe(job, partitions, count, err);
+    return pawl__job_take_over(job, partitions, count, err);
+}
+
 static pawl_status
 take_found(struct findings *findings, pawl_error *err)
 {
     if (findings->appeared->len == 0)
         return PAWL_OK;
-    return pawl__job_take_over(findings->job, &g_array_index(findings->appeared, pawl_partition, 0),
-                               findings->appeared->len, err);
-}
-
-static pawl_status
-take_over(pawl_job *job, const pawl_partition *partitions, size_t count, void *user, pawl_error *err)
-{
-    (void) user;
-    return pawl__job_take_over(job, partitions, count, err);
+    return take_over(findings->job, &g_array_index(findings->appeared, pawl_partition, 0), findings->appeared->len,
+                     NULL, err);
 }
 
 /* Whether the take-over came so far that there is no way back. */
@@ -293,37 +291,57 @@ pawl__job_discover(pawl_job *job, pawl_error *err)
 
 /* Tells the sink which of the partitions that it opened are no longer read. */
 static void
-close_partitions(pawl_job *job)
+close_partitions(pawl_job *job, pawl__holding *const *holdings, size_t count)
 {
-    size_t count = pawl__holdings_count(job->holdings), opened = 0;
     pawl_partition *partitions = g_new0(pawl_partition, count);
+    size_t opened = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (holding->opened)
-            partitions[opened++] = holding->partition;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (holdings[i]->opened)
+            partitions[opened++] = holdings[i]->partition;
     if (opened > 0 && job->hooks.on_close != NULL)
         job->hooks.on_close(job->hooks.user, partitions, opened);
     g_free(partitions);
+}
+
+static void
+release(pawl_job *job, pawl__holding *const *holdings, size_t count, bool give_back)
+{
+    pawl_acquire_line *lines = g_new0(pawl_acquire_line, count);
+    pawl_error err = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        lines[i].partition = holdings[i]->partition;
+        lines[i].ret_epoch = holdings[i]->epoch;
+    }
+    close_partitions(job, holdings, count);
+    if (give_back && count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "the partitions were not given back: %s", err.message);
+    g_free(lines);
 }
 
 void
 pawl__job_release(pawl_job *job, bool give_back)
 {
     size_t count = pawl__holdings_count(job->holdings);
-    pawl_acquire_line *lines = g_new0(pawl_acquire_line, count);
-    pawl_error err = {0};
+    pawl__holding **holdings = g_new0(pawl__holding *, count);
 
-    for (size_t i = 0; i < count; i++) {
-        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+    for (size_t i = 0; i < count; i++)
+        holdings[i] = pawl__holdings_at(job->holdings, i);
+    release(job, holdings, count, give_back);
+    g_free(holdings);
+}
 
-        lines[i].partition = holding->partition;
-        lines[i].ret_epoch = holding->epoch;
-    }
-    close_partitions(job);
-    if (give_back && count > 0 && pawl_store_release(job->store, job->settings.group, lines, count, &err) != PAWL_OK)
-        pawl__log(&job->log, PAWL_LOG_WARN, "job", "the partitions were not given back: %s", err.message);
-    g_free(lines);
+void
+pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bool give_back)
+{
+    pawl_source_tap **taps = g_new0(pawl_source_tap *, count);
+
+    release(job, holdings, count, give_back);
+    for (size_t i = 0; i < count; i++)
+        taps[i] = holdings[i]->tap;
+    job->source.api->unhold(job->source.self, taps, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__holdings_remove(job->holdings, holdings[i]);
+    g_free(taps);
 }

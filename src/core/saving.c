@@ -203,7 +203,7 @@ move_on(struct saving *saving)
 
         holding->fetch_lost = range->state == PAWL__RANGE_LOST;
         holding->planned = false;
-        if (holding->fetch_lost)
+        if (holding->fetch_lost || range->state == PAWL__RANGE_DROPPED)
             continue;
         holding->out_of_range = 0;
         holding->position = range->until;
@@ -235,6 +235,27 @@ wait_for_retry(pawl_job *job, const pawl_batch *batch, int attempt, const pawl_e
     return true;
 }
 
+/* Leaves out what became another's while it was processed. What is only revoked is still ours to save. */
+static pawl_status
+drop_given_up(struct saving *saving, pawl_error *err)
+{
+    pawl_batch *batch = saving->batch;
+    pawl_status status = pawl__job_note_revoked(saving->job, err);
+
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->ranges[i].holding->tenure == PAWL__TENURE_GONE)
+            batch->ranges[i].state = PAWL__RANGE_DROPPED;
+    pawl__batch_gather(batch);
+    return status;
+}
+
+/* In a group, being fenced off from some partitions is no end: the others are saved without them. */
+static bool
+can_go_on_without(pawl_job *job)
+{
+    return pawl__job_is_member(job) && pawl__job_mark_fenced(job);
+}
+
 pawl_status
 pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
@@ -246,14 +267,16 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     };
     pawl_status status;
     int attempt = 0;
-    bool again;
+    bool again = false;
 
-    pawl__batch_gather(batch);
     batch->must_flush = batch->must_flush || job->held_batches >= job->settings.max_held_batches;
     do {
         attempt++;
-        status = flush_and_save(&saving, &again, err);
-    } while (status != PAWL_OK && again && wait_for_retry(job, batch, attempt, err));
+        status = drop_given_up(&saving, err);
+        if (status == PAWL_OK)
+            status = flush_and_save(&saving, &again, err);
+    } while ((status == PAWL_FENCED && can_go_on_without(job)) ||
+             (status != PAWL_OK && again && wait_for_retry(job, batch, attempt, err)));
     if (status == PAWL_OK)
         move_on(&saving);
     g_free(saving.lines);
@@ -313,6 +336,8 @@ pawl__job_refresh(pawl_job *job, pawl_error *err)
     job->saved_ms = pawl__clock_ms();
     if (known > 0)
         status = pawl__job_save_positions(job, holdings, positions, known, err);
+    if (status == PAWL_FENCED && can_go_on_without(job))
+        status = PAWL_OK;
     job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */
     g_free(holdings);
     g_free(positions);

@@ -23,6 +23,7 @@
 static const char *const loss_choices[] = {"fail", "earliest", "latest", NULL};
 static const char *const isolation_choices[] = {"read_committed", "read_uncommitted", NULL};
 static const char *const on_error_choices[] = {"stop", "skip", NULL};
+static const char *const members_choices[] = {"alone", "group", NULL};
 static const char *const replay_choices[] = {"free", "exact", NULL};
 
 static const pawl__setting table[] = {
@@ -73,13 +74,34 @@ static const pawl__setting table[] = {
     },
     {
         .name = "members",
-        .kind = PAWL__SETTING_SPECIAL,
+        .kind = PAWL__SETTING_CHOICE,
         .fallback = "alone",
-        .form = "alone",
         .summary =
             "How partitions are shared among processes. alone: this job reads all that it selects, and the store "
-            "fences off whoever had them before.",
-        .parse = pawl__settings_parse_members,
+            "fences off whoever had them before. group: the job is a member of Kafka's consumer group of that name, "
+            "and reads the partitions that the group assigns to it; they come and go while it runs.",
+        .field = offsetof(pawl__settings, members),
+        .choices = members_choices,
+    },
+    {
+        .name = "instance_id",
+        .kind = PAWL__SETTING_TEXT,
+        .form = "a name, 1 to 255 bytes of UTF-8",
+        .summary = "Makes this job a static member of its group (KIP-345): its partitions wait for it while it is "
+                   "restarted, for as long as kafka.session.timeout.ms. Another job with the same name fences it off.",
+        .min = 1,
+        .max = 255,
+        .field = offsetof(pawl__settings, instance_id),
+    },
+    {
+        .name = "revoke_timeout",
+        .kind = PAWL__SETTING_DURATION,
+        .fallback = "30s",
+        .summary = "How long a batch goes on with partitions that the group takes back. After that their ranges are "
+                   "dropped unsaved, and the next member starts them anew. Kafka itself waits for as long as "
+                   "kafka.max.poll.interval.ms.",
+        .max = HOUR_MS,
+        .field = offsetof(pawl__settings, revoke_timeout_ms),
     },
 
     /* ------------------------------------------------------------------------------------------ where offsets are kept */
@@ -288,6 +310,15 @@ static const pawl__setting table[] = {
                    "not saved. skip: go on without the range; its offsets are counted and logged.",
         .field = offsetof(pawl__settings, on_error),
         .choices = on_error_choices,
+    },
+    {
+        .name = "batch_timeout",
+        .kind = PAWL__SETTING_DURATION,
+        .fallback = "0",
+        .summary = "A batch that takes longer than this to be fetched and processed ends the job with an error, unsaved. "
+                   "0: it may take as long as it likes.",
+        .max = YEAR_MS,
+        .field = offsetof(pawl__settings, batch_timeout_ms),
     },
     {
         .name = "stall_timeout",

@@ -33,6 +33,7 @@ typedef enum pawl__loss_policy { PAWL__LOSS_FAIL, PAWL__LOSS_EARLIEST, PAWL__LOS
 typedef enum pawl__isolation { PAWL__READ_COMMITTED, PAWL__READ_UNCOMMITTED } pawl__isolation;
 typedef enum pawl__on_error { PAWL__ON_ERROR_STOP, PAWL__ON_ERROR_SKIP } pawl__on_error;
 typedef enum pawl__takeover_kind { PAWL__TAKEOVER_NOW, PAWL__TAKEOVER_REFUSE, PAWL__TAKEOVER_IDLE } pawl__takeover_kind;
+typedef enum pawl__members { PAWL__MEMBERS_ALONE, PAWL__MEMBERS_GROUP } pawl__members;
 typedef enum pawl__replay { PAWL__REPLAY_FREE, PAWL__REPLAY_EXACT } pawl__replay;
 
 /* "topic:partition=offset" of start = ..., and "topic:partition" of partitions = ... (offset 0 there). */
@@ -51,6 +52,9 @@ typedef struct pawl__settings {
     pawl__settings_place *partitions;
     size_t partition_count;
     char *store;
+    pawl__members members;
+    char *instance_id; /* NULL: a dynamic member */
+    int64_t revoke_timeout_ms;
 
     pawl__start_kind start;
     int64_t start_time_ms; /* milliseconds since 1970, UTC */
@@ -73,6 +77,7 @@ typedef struct pawl__settings {
 
     int64_t shutdown_timeout_ms;
     int64_t stall_timeout_ms;
+    int64_t batch_timeout_ms; /* 0: no limit */
     int64_t topic_timeout_ms;
     int64_t store_timeout_ms;
     int64_t source_timeout_ms; /* one question to the brokers */

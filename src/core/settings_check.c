@@ -55,6 +55,23 @@ check_takeover(const pawl__settings *settings, pawl_error *err)
                           pawl__text_from_duration(settings->refresh_interval_ms, refresh));
 }
 
+/* In a group it is the group that says who owns what. */
+static pawl_status
+check_members(const pawl__settings *settings, pawl_error *err)
+{
+    if (settings->members == PAWL__MEMBERS_ALONE && settings->instance_id != NULL)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "instance_id is for members = group, and this job is alone");
+    if (settings->members == PAWL__MEMBERS_ALONE)
+        return PAWL_OK;
+    if (settings->partitions != NULL)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                              "members = group shares whole topics: set topics or topics_pattern, not partitions");
+    if (settings->takeover != PAWL__TAKEOVER_NOW)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                              "members = group leaves it to the group who owns a partition: takeover has to be now");
+    return PAWL_OK;
+}
+
 /* ----------------------------------------------------------------------------------------------------------- start -- */
 
 static bool
@@ -104,6 +121,7 @@ pawl__settings_check(const pawl__settings *settings, pawl_error *err)
         check_required,
         check_limits,
         check_takeover,
+        check_members,
         check_start,
     };
     pawl_status status = PAWL_OK;

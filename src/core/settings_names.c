@@ -19,6 +19,7 @@ static const struct {
 } owned[] = {
     {"group.id", "set group instead"},
     {"client.id", "set client_id instead"},
+    {"group.instance.id", "set instance_id instead"},
     {"enable.auto.", USE_STORE},
     {"auto.commit.", USE_STORE},
     {"offset.store.", USE_STORE},

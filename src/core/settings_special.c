@@ -91,17 +91,6 @@ pawl__settings_parse_store(pawl__settings *settings, const char *text, pawl_erro
     return PAWL_OK;
 }
 
-pawl_status
-pawl__settings_parse_members(pawl__settings *settings, const char *text, pawl_error *err)
-{
-    (void) settings; /* with one value there is nothing to keep */
-    if (strcmp(text, "alone") == 0)
-        return PAWL_OK;
-    if (strcmp(text, "group") == 0)
-        return pawl_error_set(err, PAWL_INVALID, 0, 0, "group is not there yet, only alone is");
-    return refuse(text, "alone", err);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- places -- */
 
 /* A list of places while it is read. */

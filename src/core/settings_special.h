@@ -12,7 +12,6 @@ pawl_status pawl__settings_parse_topics(pawl__settings *settings, const char *te
 pawl_status pawl__settings_parse_topics_pattern(pawl__settings *settings, const char *text, pawl_error *err);
 pawl_status pawl__settings_parse_partitions(pawl__settings *settings, const char *text, pawl_error *err);
 pawl_status pawl__settings_parse_store(pawl__settings *settings, const char *text, pawl_error *err);
-pawl_status pawl__settings_parse_members(pawl__settings *settings, const char *text, pawl_error *err);
 pawl_status pawl__settings_parse_start(pawl__settings *settings, const char *text, pawl_error *err);
 pawl_status pawl__settings_parse_trigger(pawl__settings *settings, const char *text, pawl_error *err);
 pawl_status pawl__settings_parse_takeover(pawl__settings *settings, const char *text, pawl_error *err);

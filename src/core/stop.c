@@ -27,6 +27,7 @@ struct pawl__stop {
 
     pawl__wait wait; /* guards what follows */
     pawl__stop_state state;
+    bool nudged;
     bool quit;
 };
 
@@ -193,6 +194,29 @@ pawl__stop_wait(pawl__stop *stop, int64_t deadline_ms)
     state = state_now(stop);
     pawl__wait_unlock(&stop->wait);
     return state;
+}
+
+pawl__stop_state
+pawl__stop_wait_for_news(pawl__stop *stop, int64_t deadline_ms)
+{
+    pawl__stop_state state;
+
+    pawl__wait_lock(&stop->wait);
+    while (state_now(stop) == PAWL__STOP_RUN && !stop->nudged && pawl__wait_until(&stop->wait, deadline_ms))
+        continue;
+    stop->nudged = false;
+    state = state_now(stop);
+    pawl__wait_unlock(&stop->wait);
+    return state;
+}
+
+void
+pawl__stop_nudge(pawl__stop *stop)
+{
+    pawl__wait_lock(&stop->wait);
+    stop->nudged = true;
+    pawl__wait_wake(&stop->wait);
+    pawl__wait_unlock(&stop->wait);
 }
 
 void

@@ -40,6 +40,12 @@ pawl__stop_state pawl__stop_state_now(pawl__stop *stop);
 /* Waits until the deadline, or until the state is no longer RUN; returns the state. */
 pawl__stop_state pawl__stop_wait(pawl__stop *stop, int64_t deadline_ms);
 
+/* Like that, and returns as well when it was nudged, now or since it was last called. */
+pawl__stop_state pawl__stop_wait_for_news(pawl__stop *stop, int64_t deadline_ms);
+
+/* Makes pawl__stop_wait_for_news() return. Any thread. */
+void pawl__stop_nudge(pawl__stop *stop);
+
 /* Waits until the deadline, or until the state is LEAVE: for what is done within shutdown_timeout. */
 void pawl__stop_wait_to_leave(pawl__stop *stop, int64_t deadline_ms);
 

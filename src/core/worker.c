@@ -107,21 +107,24 @@ open_range(pawl__worker *worker, pawl_range *range)
     atomic_store(&range->tries, range->attempt);
     atomic_store(&range->opened_ms, pawl__clock_ms());
     pawl__range_enter(range, PAWL_PHASE_FETCHING);
-    worker->open++;
+    g_ptr_array_add(worker->opened, range);
     source_of(worker)->range_open(worker->lane, range->holding->tap, range->from, range->until, range);
 }
 
 static void
 open_ranges(pawl__worker *worker)
 {
-    while (worker->open < worker->quota) {
+    while (worker->opened->len < worker->quota) {
         pawl_range *range = take_rested(worker);
 
         if (range == NULL)
             range = take_unopened(worker);
         if (range == NULL)
             return;
-        open_range(worker, range);
+        if (atomic_load(&range->dropped))
+            range->state = PAWL__RANGE_DROPPED;
+        else
+            open_range(worker, range);
     }
 }
 
@@ -145,7 +148,7 @@ end_range(pawl__worker *worker, pawl_range *range, pawl__range_state state)
     range->state = state;
     range->thread = NULL;
     pawl__range_enter(range, state == PAWL__RANGE_WAITING ? PAWL_PHASE_WAITING : PAWL_PHASE_PROCESSED);
-    worker->open--;
+    g_ptr_array_remove_fast(worker->opened, range);
 }
 
 /* Makes the source start over at `offset`; false when even that fails. */
@@ -305,14 +308,43 @@ take_delivery(pawl__worker *worker)
     }
 }
 
+/* Lets those ranges be that the loop has marked. */
+static void
+drop_ranges(pawl__worker *worker)
+{
+    unsigned drops = atomic_load(&worker->crew->drops);
+
+    if (drops == worker->drops)
+        return;
+    worker->drops = drops;
+    for (guint i = worker->opened->len; i > 0; i--) {
+        pawl_range *range = g_ptr_array_index(worker->opened, i - 1);
+
+        if (!atomic_load(&range->dropped))
+            continue;
+        source_of(worker)->range_shut(worker->lane, range->holding->tap);
+        pawl__range_reset(range);
+        end_range(worker, range, PAWL__RANGE_DROPPED);
+    }
+    for (guint i = worker->waiting->len; i > 0; i--) {
+        pawl_range *range = g_ptr_array_index(worker->waiting, i - 1);
+
+        if (!atomic_load(&range->dropped))
+            continue;
+        range->state = PAWL__RANGE_DROPPED;
+        g_ptr_array_remove_index_fast(worker->waiting, i - 1);
+    }
+}
+
 void
 pawl__worker_run(pawl__worker *worker)
 {
-    worker->open = 0;
+    g_ptr_array_set_size(worker->opened, 0);
     g_ptr_array_set_size(worker->waiting, 0);
     while (!is_given_up(worker)) {
+        drop_ranges(worker);
         open_ranges(worker);
-        if (worker->open == 0 && worker->waiting->len == 0)
+        if (worker->opened->len == 0 && worker->waiting->len == 0)
             break;
         take_delivery(worker);
     }

@@ -22,8 +22,9 @@ typedef struct pawl__worker {
     int64_t share;       /* offsets in it, when it was shared out */
 
     GPtrArray *waiting; /* ranges of its own that are tried again later */
-    size_t open;        /* ranges open on its lane */
+    GPtrArray *opened;  /* ranges open on its lane */
     size_t quota;       /* at most */
+    unsigned drops;     /* as last looked at */
 } pawl__worker;
 
 struct pawl__crew {
@@ -35,11 +36,13 @@ struct pawl__crew {
     pawl__worker *workers;
     int size;
     atomic_bool abandoned; /* the job leaves: for good */
+    atomic_uint drops;     /* grows when ranges were marked as dropped */
 
     pawl__wait wait;    /* guards what follows, and the workers' unopened */
     unsigned turn;      /* grows with each batch */
     int busy;           /* workers that are not through with it */
     pawl_error failure; /* the first */
+    bool nudged;        /* the loop has something else to do than to wait */
     bool quit;
 };
 

@@ -40,6 +40,8 @@ typedef struct pawl_source_setup {
     bool read_committed; /* else uncommitted records are read, and ends and lag count them */
     int64_t memory_bytes;
     int64_t stall_timeout_ms;
+    int64_t discovery_interval_ms;
+    const char *instance_id; /* of a static member of the group, or NULL */
     int lanes;
     const pawl_log *log;
     /* Calls fn for each property that is passed through ("kafka.NAME" without the prefix). */
@@ -47,6 +49,12 @@ typedef struct pawl_source_setup {
                        void (*fn)(void *user, const char *name, const char *value), void *user);
     const void *_properties;
 } pawl_source_setup;
+
+/* How a source that is a member of a group tells that the group wants something. */
+typedef struct pawl_source_group {
+    void (*changed)(void *user); /* on any thread: look at assigned and revoked */
+    void *user;
+} pawl_source_group;
 
 /* The bounds of one log. */
 typedef struct pawl_bounds_line {
@@ -122,6 +130,36 @@ typedef struct pawl_source_backend {
 
     /* The lane of worker number `index`; owned by the source. */
     pawl_source_lane *(*lane)(void *self, int index);
+
+    /*
+     * ---- members = group, the loop's thread; all NULL where a source knows no groups.
+     *
+     * The group assigns partitions to its members, and takes them back. What it takes back goes to nobody else until this
+     * member has let go of it, unless it was lost.
+     */
+
+    /* Joins the group, or tells it that the topics are others now. */
+    pawl_status (*subscribe)(void *self, const pawl_source_group *group, const char *const *topics, pawl_error *err);
+
+    /* Calls found for each partition that is assigned, but for those that are revoked. False: the group has not decided
+     * on anything yet. */
+    bool (*assigned)(void *self, void (*found)(void *user, pawl_partition partition), void *user);
+
+    /*
+     * Calls found for each partition that has to be given back. `lost`: it belongs to somebody else already, so nothing of
+     * it may be saved. PAWL_FENCED, PAWL_FAILED: this is no member any more.
+     */
+    pawl_status (*revoked)(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,
+                           pawl_error *err);
+
+    /* Gives back what `revoked` has told. */
+    void (*let_go)(void *self);
+
+    /* Leaves the group; without waiting for anybody when the source was cancelled. `changed` is not called any more. */
+    void (*unsubscribe)(void *self);
+
+    /* The native handle of the member, for a store that saves as one; borrowed. NULL: there is none. */
+    void *(*member)(void *self);
 
     /* ---- any thread */
 

@@ -135,6 +135,8 @@ set_defaults(rd_kafka_conf_t *conf, pawl_error *err)
         {"reconnect.backoff.max.ms", "1000"},
         {"fetch.error.backoff.ms", "100"},
         {"topic.metadata.propagation.max.ms", "1000"},
+        /* Partitions that stay with a member are not taken from it while others move. */
+        {"partition.assignment.strategy", "cooperative-sticky"},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(defaults); i++)
@@ -169,6 +171,10 @@ set_owned(rd_kafka_conf_t *conf, const kafka_client_setup *setup, pawl_error *er
     };
 
     if (setup->group != NULL && set(conf, "group.id", setup->group, err) != PAWL_OK)
+        return err->status;
+    if (setup->instance_id != NULL && set(conf, "group.instance.id", setup->instance_id, err) != PAWL_OK)
+        return err->status;
+    if (setup->refresh_ms > 0 && set_number(conf, "topic.metadata.refresh.interval.ms", setup->refresh_ms, err) != PAWL_OK)
         return err->status;
     for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
         if (set(conf, owned[i][0], owned[i][1], err) != PAWL_OK)
@@ -217,6 +223,7 @@ pawl__kafka_client_new(const kafka_client_setup *setup, const kafka_budget *budg
     if (status == PAWL_OK) {
         rd_kafka_conf_set_log_cb(conf, take_log);
         rd_kafka_conf_set_opaque(conf, (void *) setup);
+        rd_kafka_conf_set_events(conf, setup->events);
         *ret_client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
         if (*ret_client != NULL)
             return PAWL_OK; /* and conf is the client's now */

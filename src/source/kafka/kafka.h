@@ -6,6 +6,7 @@
  *     ask.c      questions to the brokers: partitions, bounds, offsets by time
  *     tap.c      partitions: starting and ending to read them, what was read ahead
  *     lane.c     records: from the shared queue to their open ranges
+ *     member.c   membership in a consumer group
  *     nudge.c    waking a broker thread that sleeps although there is room
  *
  * How records flow. librdkafka's broker threads put parsed messages into a queue for each partition. An open range
@@ -60,7 +61,10 @@ typedef struct kafka_client_setup {
     const pawl_log *log;
     char *group; /* NULL: this client only asks, and looks for no coordinator */
     char *client_id;
+    char *instance_id; /* of a static member, or NULL */
     bool read_committed;
+    int64_t refresh_ms; /* of metadata; 0: librdkafka's own */
+    int events;         /* RD_KAFKA_EVENT_* that its queue carries */
     GPtrArray *properties; /* name, value, name, value ... */
     kafka_complaint *complaint;
 } kafka_client_setup;
@@ -170,6 +174,19 @@ const rd_kafka_topic_partition_t *pawl__kafka_answer(const rd_kafka_topic_partit
 pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles,
                                     pawl_error *err);
 
+/* ------------------------------------------------------------------------------------------------------ member.c -- */
+
+typedef struct kafka_member kafka_member;
+
+pawl_status pawl__kafka_subscribe(void *self, const pawl_source_group *group, const char *const *topics,
+                                  pawl_error *err);
+bool pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user);
+pawl_status pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,
+                                pawl_error *err);
+void pawl__kafka_let_go(void *self);
+void pawl__kafka_unsubscribe(void *self);
+void *pawl__kafka_member(void *self);
+
 /* ------------------------------------------------------------------------------------------------------- nudge.c -- */
 
 typedef struct kafka_nudger kafka_nudger;
@@ -187,8 +204,10 @@ struct kafka_source {
     const pawl_log *log;
     rd_kafka_t *client; /* fetches */
     rd_kafka_t *asker;  /* asks: a broker answers one request of a connection after the other, and a fetch may wait */
+    kafka_member *member; /* NULL: of no group */
     kafka_client_setup client_setup;
     kafka_client_setup asker_setup;
+    kafka_client_setup member_setup;
     kafka_complaint complaint;
     kafka_budget budget;
     kafka_nudger *nudger;

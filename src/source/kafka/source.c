@@ -189,6 +189,11 @@ init(kafka_source *source, const pawl_source_setup *setup)
     setup->properties(setup, add_property, source->client_setup.properties);
     source->asker_setup = source->client_setup;
     source->asker_setup.group = NULL;
+    source->member_setup = source->client_setup;
+    source->member_setup.instance_id = g_strdup(setup->instance_id);
+    source->member_setup.read_committed = true; /* it is also asked for offsets that were committed */
+    source->member_setup.refresh_ms = setup->discovery_interval_ms;
+    source->member_setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
     source->topics = g_ptr_array_new_with_free_func(g_free);
     source->explicit = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
     g_array_set_clear_func(source->explicit, clear_partition);
@@ -221,6 +226,7 @@ source_close(void *self)
 {
     kafka_source *source = self;
 
+    pawl__kafka_unsubscribe(source);
     disconnect(source);
     disconnect_asker(source);
     g_ptr_array_unref(source->lanes);
@@ -235,6 +241,7 @@ source_close(void *self)
     g_ptr_array_unref(source->client_setup.properties);
     g_free(source->client_setup.client_id);
     g_free(source->client_setup.group);
+    g_free(source->member_setup.instance_id);
     pawl__wait_done(&source->cancel_wait);
     pthread_mutex_destroy(&source->complaint.mutex);
 }
@@ -275,6 +282,12 @@ const pawl_source_backend pawl__kafka_source = {
     .hold = pawl__kafka_hold,
     .unhold = pawl__kafka_unhold,
     .lane = pawl__kafka_lane,
+    .subscribe = pawl__kafka_subscribe,
+    .assigned = pawl__kafka_assigned,
+    .revoked = pawl__kafka_revoked,
+    .let_go = pawl__kafka_let_go,
+    .unsubscribe = pawl__kafka_unsubscribe,
+    .member = pawl__kafka_member,
     .wake = pawl__kafka_wake,
     .cancel = source_cancel,
     .range_open = pawl__kafka_range_open,

@@ -1,0 +1,288 @@
+/*
+ * members.c - sharing partitions with the other members of a consumer group
+ *
+ * The group assigns partitions and takes them back, and the loop follows between batches:
+ *
+ *     what is revoked is flushed, saved, released  ->  let go  ->  what is assigned is taken over
+ *
+ * While a batch runs, what is revoked goes on for up to revoke_timeout, and what is lost is dropped at once. Both happen on
+ * the loop's thread, as saving does: so no save ever covers a partition that was given up before it.
+ */
+#include "core/job.h"
+
+#include <glib.h>
+#include <inttypes.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+
+/* When to try again to take over what could not be, and how long the group may be silent before that is told. */
+#define FOLLOW_AGAIN_MS 500
+#define SILENCE_MS      10000
+
+bool
+pawl__job_is_member(const pawl_job *job)
+{
+    return job->settings.members == PAWL__MEMBERS_GROUP;
+}
+
+static pawl__holding *
+holding_at(pawl_job *job, size_t index)
+{
+    return pawl__holdings_at(job->holdings, index);
+}
+
+/* ------------------------------------------------------------------------------------------------------- joining -- */
+
+/* On a thread of the source. */
+static void
+group_changed(void *user)
+{
+    pawl_job *job = user;
+
+    atomic_store(&job->group_changed, true);
+    pawl__stop_nudge(job->stop);
+    pawl__crew_nudge(job->crew);
+}
+
+static void
+remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
+{
+    g_array_set_size(job->selected, 0);
+    for (size_t i = 0; i < count; i++) {
+        pawl_partition copy = {g_strdup(selected[i].topic), selected[i].number};
+
+        g_array_append_val(job->selected, copy);
+    }
+}
+
+pawl_status
+pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err)
+{
+    pawl_source_group group = {.changed = group_changed, .user = job};
+    GPtrArray *topics = g_ptr_array_new();
+    pawl_status status;
+
+    remember_selected(job, selected, count);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || !g_str_equal(selected[i].topic, selected[i - 1].topic)) /* sorted */
+            g_ptr_array_add(topics, (char *) selected[i].topic);
+    g_ptr_array_add(topics, NULL);
+    status = job->source.api->subscribe(job->source.self, &group, (const char *const *) topics->pdata, err);
+    g_ptr_array_unref(topics);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- marking -- */
+
+static void
+mark_revoked(void *user, pawl_partition partition, bool lost)
+{
+    pawl_job *job = user;
+    pawl__holding *holding = pawl__holdings_find(job->holdings, partition);
+
+    if (holding == NULL)
+        return;
+    if (holding->tenure == PAWL__TENURE_HELD && !lost)
+        job->leave_by_ms = pawl__clock_ms() + job->settings.revoke_timeout_ms;
+    holding->tenure = MAX(holding->tenure, lost ? PAWL__TENURE_GONE : PAWL__TENURE_LEAVING);
+}
+
+pawl_status
+pawl__job_note_revoked(pawl_job *job, pawl_error *err)
+{
+    if (!pawl__job_is_member(job))
+        return PAWL_OK;
+    return job->source.api->revoked(job->source.self, mark_revoked, job, err);
+}
+
+static size_t
+count_tenure(pawl_job *job, pawl__tenure tenure)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
+        count += holding_at(job, i)->tenure == tenure;
+    return count;
+}
+
+bool
+pawl__job_mark_fenced(pawl_job *job)
+{
+    size_t count = pawl__holdings_count(job->holdings), gone = count_tenure(job, PAWL__TENURE_GONE);
+    bool by_epoch = (pawl_store_capabilities(job->store) & PAWL_STORE_CAS_EPOCH) != 0;
+    pawl_partition *partitions = g_new0(pawl_partition, count);
+    pawl_entry *entries = g_new0(pawl_entry, count);
+    bool known = true;
+
+    for (size_t i = 0; i < count; i++)
+        partitions[i] = holding_at(job, i)->partition;
+    if (by_epoch)
+        known = pawl_store_load(job->store, job->settings.group, partitions, count, entries, NULL, NULL) == PAWL_OK;
+    for (size_t i = 0; known && i < count; i++) {
+        pawl__holding *holding = holding_at(job, i);
+
+        if (holding->tenure == PAWL__TENURE_GONE || (by_epoch && entries[i].epoch <= holding->epoch))
+            continue;
+        holding->tenure = PAWL__TENURE_GONE;
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "%s [%" PRId32 "] was taken over: what is in hand of it is dropped",
+                  holding->partition.topic, holding->partition.number);
+    }
+    atomic_store(&job->group_changed, true);
+    g_free(partitions);
+    g_free(entries);
+    return count_tenure(job, PAWL__TENURE_GONE) > gone;
+}
+
+/* ------------------------------------------------------------------------------------------------ while a batch runs -- */
+
+pawl_status
+pawl__job_mind_group(pawl_job *job, pawl_batch *batch, pawl_error *err)
+{
+    pawl_status status = pawl__job_note_revoked(job, err);
+    bool overdue = job->leave_by_ms != 0 && pawl__clock_ms() >= job->leave_by_ms;
+    bool dropped = false;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        pawl_range *range = &batch->ranges[i];
+        pawl__tenure tenure = range->holding->tenure;
+
+        if (tenure == PAWL__TENURE_HELD || (tenure == PAWL__TENURE_LEAVING && !overdue) || range->dropped)
+            continue;
+        range->dropped = dropped = true;
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "%s [%" PRId32 "] %" PRId64 "..%" PRId64 ": dropped unsaved, %s",
+                  pawl_range_topic(range), pawl_range_partition(range), range->from, range->until,
+                  tenure == PAWL__TENURE_GONE ? "it is another member's now" : "revoke_timeout has passed");
+    }
+    if (dropped)
+        pawl__crew_drop_ranges(job->crew);
+    return status;
+}
+
+int64_t
+pawl__job_group_deadline(const pawl_job *job)
+{
+    return job->leave_by_ms != 0 && job->leave_by_ms > pawl__clock_ms() ? job->leave_by_ms : PAWL__NEVER;
+}
+
+/* ------------------------------------------------------------------------------------------------------ giving up -- */
+
+static void
+give_up(pawl_job *job, pawl__tenure tenure)
+{
+    GPtrArray *holdings = g_ptr_array_new();
+
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
+        if (holding_at(job, i)->tenure == tenure)
+            g_ptr_array_add(holdings, holding_at(job, i));
+    if (holdings->len > 0) {
+        pawl__log(&job->log, PAWL_LOG_INFO, "job", "%u partitions %s", holdings->len,
+                  tenure == PAWL__TENURE_GONE ? "were lost" : "go back to the group");
+        pawl__job_give_up(job, (pawl__holding **) holdings->pdata, holdings->len, tenure == PAWL__TENURE_LEAVING);
+    }
+    g_ptr_array_unref(holdings);
+}
+
+static pawl_status
+give_up_revoked(pawl_job *job, pawl_error *err)
+{
+    pawl_status status = pawl__job_note_revoked(job, err);
+
+    give_up(job, PAWL__TENURE_GONE);
+    if (status == PAWL_OK && count_tenure(job, PAWL__TENURE_LEAVING) > 0)
+        status = pawl__job_flush_held(job, err);
+    if (status != PAWL_OK)
+        return status;
+    give_up(job, PAWL__TENURE_GONE); /* flush may have found some */
+    give_up(job, PAWL__TENURE_LEAVING);
+    job->leave_by_ms = 0;
+    job->source.api->let_go(job->source.self);
+    return PAWL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- taking over -- */
+
+struct assigned {
+    pawl_job *job;
+    GArray *partitions; /* pawl_partition, not held yet; topics are owned */
+};
+
+static void
+found_assigned(void *user, pawl_partition partition)
+{
+    struct assigned *assigned = user;
+
+    if (pawl__holdings_find(assigned->job->holdings, partition) != NULL)
+        return;
+    partition.topic = g_strdup(partition.topic);
+    g_array_append_val(assigned->partitions, partition);
+}
+
+/* What could not be taken over now is tried again soon, unless it was taken half. */
+static pawl_status
+leave_for_later(pawl_job *job, const struct assigned *assigned, pawl_status status, const pawl_error *err)
+{
+    const pawl_partition *first = &g_array_index(assigned->partitions, pawl_partition, 0);
+
+    if ((status != PAWL_UNREACHABLE && status != PAWL_STALE) || pawl__holdings_find(job->holdings, *first) != NULL)
+        return status;
+    pawl__log(&job->log, PAWL_LOG_WARN, "job", "%u assigned partitions have to wait: %s", assigned->partitions->len,
+              err->message);
+    job->follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
+    return PAWL_OK;
+}
+
+static pawl_status
+take_assigned(pawl_job *job, pawl_error *err)
+{
+    struct assigned assigned = {.job = job, .partitions = g_array_new(FALSE, FALSE, sizeof(pawl_partition))};
+    pawl_status status = PAWL_OK;
+
+    g_array_set_clear_func(assigned.partitions, pawl__partition_clear);
+    if (job->source.api->assigned(job->source.self, found_assigned, &assigned))
+        job->assigned_once = true;
+    g_array_sort(assigned.partitions, pawl__partition_compare);
+    if (assigned.partitions->len > 0) {
+        const pawl_partition *partitions = &g_array_index(assigned.partitions, pawl_partition, 0);
+
+        pawl__log(&job->log, PAWL_LOG_INFO, "job", "the group assigns %u more partitions", assigned.partitions->len);
+        status = pawl__job_take_over(job, partitions, assigned.partitions->len, err);
+        if (status != PAWL_OK)
+            status = leave_for_later(job, &assigned, status, err);
+    }
+    g_array_unref(assigned.partitions);
+    return status;
+}
+
+/* Says now and then that the group has not decided on anything yet. */
+static void
+tell_silence(pawl_job *job)
+{
+    char since[PAWL__DURATION_TEXT_SIZE];
+    int64_t now = pawl__clock_ms();
+
+    if (job->assigned_once || now < job->silence_told_ms + SILENCE_MS)
+        return;
+    if (job->silence_told_ms != 0)
+        pawl__log(&job->log, PAWL_LOG_WARN, "job", "group '%s' has assigned nothing for %s more", job->settings.group,
+                  pawl__text_from_duration(SILENCE_MS, since));
+    job->silence_told_ms = now;
+}
+
+pawl_status
+pawl__job_follow_group(pawl_job *job, pawl_error *err)
+{
+    pawl_status status;
+
+    if (!pawl__job_is_member(job))
+        return PAWL_OK;
+    tell_silence(job);
+    if (!atomic_exchange(&job->group_changed, false) && pawl__clock_ms() < job->follow_due_ms)
+        return PAWL_OK;
+    job->follow_due_ms = PAWL__NEVER;
+    status = give_up_revoked(job, err);
+    if (status == PAWL_OK)
+        status = take_assigned(job, err);
+    return status;
+}

@@ -1,0 +1,414 @@
+/*
+ * member.c - membership in a consumer group
+ *
+ * A third client is the member: it subscribes, and its queue carries nothing but events, which a thread of its own takes at
+ * once. So a batch may last as long as it likes without breaking max.poll.interval.ms. What the group assigns is read by
+ * the client that fetches, so the member assigns nothing to itself: it only says that it has understood. Kafka keeps the
+ * group's assignment apart from that of the client (tried with cooperative-sticky and range).
+ *
+ * An assignment is answered here. A revocation is answered by the loop, when it has let go of the partitions; until then the
+ * group gives them to nobody, unless the broker has lost patience with this member, and then a commit of it is refused.
+ */
+#include "source/kafka/kafka.h"
+
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+/* How long leaving the group may take, and when the job was told to leave at once. A broker that does not hear of it finds
+ * out by the session's timeout. */
+#define LEAVE_MS      2000
+#define LEAVE_SOON_MS 300
+
+struct kafka_member {
+    kafka_source *source;
+    rd_kafka_t *client;
+    rd_kafka_queue_t *queue;
+    pthread_t thread;
+    void (*changed)(void *user);
+    void *user;
+    char **topics; /* subscribed to; NULL-terminated */
+
+    pawl__wait wait;  /* guards what follows */
+    GArray *assigned; /* pawl_partition, those that are revoked as well; topics are owned */
+    GArray *revoked;  /* pawl_partition, of those above; waiting for the loop to let go */
+    bool must_answer; /* a revocation waits for an answer, perhaps one of no partitions */
+    bool told;        /* the loop knows of it */
+    bool assigned_once;
+    bool leaving;
+    pawl_error failure; /* fatal: this is no member any more */
+};
+
+/* ---------------------------------------------------------------------------------------------------- partitions -- */
+
+static void
+clear_partition(gpointer data)
+{
+    g_free((char *) ((pawl_partition *) data)->topic);
+}
+
+static GArray *
+partitions_new(void)
+{
+    GArray *array = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
+
+    g_array_set_clear_func(array, clear_partition);
+    return array;
+}
+
+static bool
+find_partition(const GArray *array, pawl_partition wanted, guint *ret_index)
+{
+    for (guint i = 0; i < array->len; i++) {
+        const pawl_partition *partition = &g_array_index(array, pawl_partition, i);
+
+        if (partition->number != wanted.number || strcmp(partition->topic, wanted.topic) != 0)
+            continue;
+        *ret_index = i;
+        return true;
+    }
+    return false;
+}
+
+static void
+add_partitions(GArray *array, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        pawl_partition partition = {list->elems[i].topic, list->elems[i].partition};
+        guint index;
+
+        if (find_partition(array, partition, &index))
+            continue;
+        partition.topic = g_strdup(partition.topic);
+        g_array_append_val(array, partition);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- answers -- */
+
+/* Tells the client that its part of a rebalance is done. It reads nothing, so its own assignment stays empty. */
+static void
+answer(kafka_member *member, bool assigned)
+{
+    rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_error_t *error = NULL;
+
+    if (strcmp(rd_kafka_rebalance_protocol(member->client), "COOPERATIVE") != 0)
+        rd_kafka_assign(member->client, assigned ? none : NULL);
+    else if (assigned)
+        error = rd_kafka_incremental_assign(member->client, none);
+    else
+        error = rd_kafka_incremental_unassign(member->client, none);
+    if (error != NULL)
+        pawl__log(member->source->log, PAWL_LOG_DEBUG, "client", "member: %s", rd_kafka_error_string(error));
+    g_clear_pointer(&error, rd_kafka_error_destroy);
+    rd_kafka_topic_partition_list_destroy(none);
+}
+
+/* Forgets what was revoked. With the lock held. */
+static void
+drop_revoked(kafka_member *member)
+{
+    for (guint i = 0; i < member->revoked->len; i++) {
+        guint index;
+
+        if (find_partition(member->assigned, g_array_index(member->revoked, pawl_partition, i), &index))
+            g_array_remove_index(member->assigned, index);
+    }
+    g_array_set_size(member->revoked, 0);
+    member->must_answer = member->told = false;
+}
+
+/* -------------------------------------------------------------------------------------------------------- events -- */
+
+static void
+on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
+{
+    pawl__wait_lock(&member->wait);
+    add_partitions(member->assigned, list);
+    member->assigned_once = true;
+    pawl__wait_unlock(&member->wait);
+    answer(member, true);
+}
+
+static void
+on_revoked(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
+{
+    bool leaving;
+
+    pawl__wait_lock(&member->wait);
+    add_partitions(member->revoked, list);
+    member->must_answer = true;
+    member->told = false;
+    leaving = member->leaving;
+    if (leaving)
+        drop_revoked(member);
+    pawl__wait_unlock(&member->wait);
+    if (leaving)
+        answer(member, false);
+}
+
+/* Errors that end the membership for good. */
+static pawl_status
+status_of(rd_kafka_resp_err_t code)
+{
+    switch (code) {
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+        return PAWL_FENCED;
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
+    case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
+        return PAWL_FAILED;
+    default:
+        return PAWL_OK;
+    }
+}
+
+static void
+on_error(kafka_member *member, rd_kafka_event_t *event)
+{
+    rd_kafka_resp_err_t code = rd_kafka_event_error(event);
+    const char *text = rd_kafka_event_error_string(event);
+    pawl_status status;
+
+    if (code == RD_KAFKA_RESP_ERR__FATAL)
+        code = rd_kafka_fatal_error(member->client, NULL, 0);
+    status = status_of(code);
+    if (status == PAWL_OK) {
+        pawl__kafka_complain(&member->source->complaint, text);
+        return;
+    }
+    pawl__wait_lock(&member->wait);
+    pawl_error_set(&member->failure, status, 0, code, "group '%s': %s", member->source->client_setup.group, text);
+    pawl__wait_unlock(&member->wait);
+}
+
+static void
+serve(kafka_member *member, rd_kafka_event_t *event)
+{
+    switch (rd_kafka_event_type(event)) {
+    case RD_KAFKA_EVENT_REBALANCE:
+        if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+            on_assigned(member, rd_kafka_event_topic_partition_list(event));
+        else
+            on_revoked(member, rd_kafka_event_topic_partition_list(event));
+        break;
+    case RD_KAFKA_EVENT_ERROR:
+        on_error(member, event);
+        break;
+    default:
+        return;
+    }
+    member->changed(member->user);
+}
+
+static bool
+is_leaving(kafka_member *member)
+{
+    bool leaving;
+
+    pawl__wait_lock(&member->wait);
+    leaving = member->leaving;
+    pawl__wait_unlock(&member->wait);
+    return leaving;
+}
+
+static void *
+take_events(void *data)
+{
+    kafka_member *member = data;
+
+    while (!is_leaving(member)) {
+        rd_kafka_event_t *event = rd_kafka_queue_poll(member->queue, -1);
+
+        if (event == NULL)
+            continue;
+        serve(member, event);
+        rd_kafka_event_destroy(event);
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- joining, leaving -- */
+
+static rd_kafka_resp_err_t
+subscribe(kafka_member *member)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_resp_err_t code;
+
+    for (char **topic = member->topics; *topic != NULL; topic++)
+        rd_kafka_topic_partition_list_add(list, *topic, RD_KAFKA_PARTITION_UA);
+    code = rd_kafka_subscribe(member->client, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    return code;
+}
+
+static void
+member_free(kafka_member *member)
+{
+    g_clear_pointer(&member->queue, rd_kafka_queue_destroy);
+    pawl__kafka_client_free(member->client);
+    g_strfreev(member->topics);
+    g_array_unref(member->assigned);
+    g_array_unref(member->revoked);
+    pawl__wait_done(&member->wait);
+    g_free(member);
+}
+
+static pawl_status
+join(kafka_source *source, const pawl_source_group *group, pawl_error *err)
+{
+    kafka_member *member = g_new0(kafka_member, 1);
+    pawl_status status;
+    int code;
+
+    member->source = source;
+    member->changed = group->changed;
+    member->user = group->user;
+    member->assigned = partitions_new();
+    member->revoked = partitions_new();
+    pawl__wait_init(&member->wait);
+    status = pawl__kafka_client_new(&source->member_setup, &source->budget, &member->client, err);
+    if (status == PAWL_OK) {
+        rd_kafka_poll_set_consumer(member->client);
+        member->queue = rd_kafka_queue_get_consumer(member->client);
+        code = pthread_create(&member->thread, NULL, take_events, member);
+        if (code != 0)
+            status = pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start a thread: %s", g_strerror(code));
+    }
+    if (status == PAWL_OK)
+        source->member = member;
+    else
+        member_free(member);
+    return status;
+}
+
+pawl_status
+pawl__kafka_subscribe(void *self, const pawl_source_group *group, const char *const *topics, pawl_error *err)
+{
+    kafka_source *source = self;
+    pawl_status status = source->member == NULL ? join(source, group, err) : PAWL_OK;
+    rd_kafka_resp_err_t code;
+
+    if (status != PAWL_OK)
+        return status;
+    if (source->member->topics != NULL && g_strv_equal((const char *const *) source->member->topics, topics))
+        return PAWL_OK;
+    g_strfreev(source->member->topics);
+    source->member->topics = g_strdupv((char **) topics);
+    code = subscribe(source->member);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_FAILED, 0, code, "group '%s': cannot subscribe: %s", source->client_setup.group,
+                          rd_kafka_err2str(code));
+}
+
+/* Leaves in good order, so that the others need not wait for the session's timeout. */
+static void
+say_goodbye(kafka_member *member)
+{
+    bool soon = atomic_load(&member->source->cancelled);
+    int64_t deadline_ms = pawl__clock_ms() + (soon ? LEAVE_SOON_MS : LEAVE_MS);
+    rd_kafka_error_t *error = rd_kafka_consumer_close_queue(member->client, member->queue);
+
+    if (error != NULL) {
+        rd_kafka_error_destroy(error);
+        return;
+    }
+    while (!rd_kafka_consumer_closed(member->client) && pawl__clock_ms() < deadline_ms) {
+        rd_kafka_event_t *event = rd_kafka_queue_poll(member->queue, 50);
+
+        if (event == NULL)
+            continue;
+        if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE)
+            answer(member, rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS);
+        rd_kafka_event_destroy(event);
+    }
+}
+
+void
+pawl__kafka_unsubscribe(void *self)
+{
+    kafka_source *source = self;
+    kafka_member *member = source->member;
+    bool must_answer;
+
+    if (member == NULL)
+        return;
+    pawl__wait_lock(&member->wait);
+    member->leaving = true;
+    must_answer = member->must_answer;
+    pawl__wait_unlock(&member->wait);
+    rd_kafka_queue_yield(member->queue);
+    pthread_join(member->thread, NULL);
+    if (must_answer)
+        answer(member, false);
+    say_goodbye(member);
+    member_free(member);
+    source->member = NULL;
+}
+
+/* --------------------------------------------------------------------------------------------- for the loop's thread -- */
+
+bool
+pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user)
+{
+    kafka_member *member = ((kafka_source *) self)->member;
+    bool assigned_once;
+    guint index;
+
+    pawl__wait_lock(&member->wait);
+    for (guint i = 0; i < member->assigned->len; i++) {
+        pawl_partition partition = g_array_index(member->assigned, pawl_partition, i);
+
+        if (!find_partition(member->revoked, partition, &index))
+            found(user, partition);
+    }
+    assigned_once = member->assigned_once;
+    pawl__wait_unlock(&member->wait);
+    return assigned_once;
+}
+
+pawl_status
+pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,
+                    pawl_error *err)
+{
+    kafka_member *member = ((kafka_source *) self)->member;
+    bool lost = rd_kafka_assignment_lost(member->client) != 0; /* also while a revocation waits for its answer */
+    pawl_status status;
+
+    pawl__wait_lock(&member->wait);
+    for (guint i = 0; i < member->revoked->len; i++)
+        found(user, g_array_index(member->revoked, pawl_partition, i), lost);
+    member->told = member->must_answer;
+    status = member->failure.status;
+    if (status != PAWL_OK && err != NULL)
+        *err = member->failure;
+    pawl__wait_unlock(&member->wait);
+    return status;
+}
+
+void
+pawl__kafka_let_go(void *self)
+{
+    kafka_member *member = ((kafka_source *) self)->member;
+    bool told;
+
+    pawl__wait_lock(&member->wait);
+    told = member->told;
+    if (told)
+        drop_revoked(member);
+    pawl__wait_unlock(&member->wait);
+    if (told)
+        answer(member, false);
+}
+
+void *
+pawl__kafka_member(void *self)
+{
+    kafka_member *member = ((kafka_source *) self)->member;
+
+    return member != NULL ? member->client : NULL;
+}
