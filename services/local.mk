@@ -2,6 +2,7 @@
 
 EXTRA_DIST += \
 	services/README.md \
+	services/common.sh \
 	services/kafka/common.sh \
 	services/kafka/kill \
 	services/kafka/log4j2.properties \
