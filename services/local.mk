@@ -2,6 +2,13 @@
 
 EXTRA_DIST += \
 	services/README.md \
+	services/common.sh \
+	services/hbase/common.sh \
+	services/hbase/kill \
+	services/hbase/log4j.properties \
+	services/hbase/pom.xml \
+	services/hbase/start \
+	services/hbase/stop \
 	services/kafka/common.sh \
 	services/kafka/kill \
 	services/kafka/log4j2.properties \

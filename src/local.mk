@@ -105,9 +105,7 @@ src_libpawl_la_LDFLAGS = $(LINK_FLAGS) -no-undefined -Wl,-z,defs -version-info $
 EXTRA_src_libpawl_la_DEPENDENCIES = src/libpawl.map
 
 if !WITH_MODULES
-if WITH_SQLITE
-src_libpawl_la_LIBADD += backends/sqlite/libstore-sqlite.la $(SQLITE_LIBS)
-endif
+src_libpawl_la_LIBADD += $(STORES) $(STORE_LIBS)
 endif
 
 EXTRA_DIST += src/libpawl.map src/module.map
@@ -117,7 +115,7 @@ EXTRA_DIST += src/libpawl.map src/module.map
 PROGRAM_LINK = $(ALLOCATOR_LDFLAGS) $(AM_LDFLAGS)
 PROGRAM_LIBS = src/libpawl.la
 
-# How a store's module is linked. MODULES is filled by the backends.
+# How a store's module is linked. MODULES, STORES and STORE_LIBS are filled by the backends.
 MODULE_LIBS = src/libpawl-util.la src/libpawl.la $(GLIB_LIBS)
 MODULE_LINK = $(LINK_FLAGS) -module -avoid-version -shared -no-undefined -Wl,-z,defs \
 	-Wl,--version-script=$(srcdir)/src/module.map

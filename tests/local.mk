@@ -143,12 +143,10 @@ tests_conformance_test_store_sqlite_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_sqlite_SOURCES = tests/conformance/test_store_sqlite.c $(SQLITE_RAW_SOURCES)
 
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
-tests_libpawl_testing_la_LIBADD =
-if WITH_SQLITE
-tests_libpawl_testing_la_LIBADD += backends/sqlite/libstore-sqlite.la
-endif
+tests_libpawl_testing_la_LIBADD = $(STORES)
 
-# Where the store is built in, libpawl-core asks for it after libpawl-testing, which has it: it has to be wanted before.
+# Where stores are built in, libpawl-core asks for them after libpawl-testing, which has them: they have to be wanted
+# before.
 if !WITH_MODULES
 if WITH_SQLITE
 AM_LDFLAGS += -Wl,-u,pawl__store_sqlite
@@ -157,7 +155,7 @@ endif
 
 # Tests are linked statically with all that is internal. One that has to see only what users see says
 # `tests_..._LDADD = $(SHARED_TEST_LIBS)`.
-LDADD = tests/libpawl-testing.la src/libpawl-core.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
+LDADD = tests/libpawl-testing.la src/libpawl-core.la $(CMOCKA_LIBS) $(STORE_LIBS) $(LIBPAWL_LIBS)
 SHARED_TEST_LIBS = src/libpawl.la $(CMOCKA_LIBS) $(SQLITE_LIBS) $(LIBPAWL_LIBS)
 
 PHONY += build-tests check-integration check-programs check-static

@@ -16,6 +16,8 @@ EXTRA_DIST += backends/sqlite/README.md
 if WITH_SQLITE
 
 # Built in: under a name of its own, so that several stores fit into one program.
+STORES += backends/sqlite/libstore-sqlite.la
+STORE_LIBS += $(SQLITE_LIBS)
 noinst_LTLIBRARIES += backends/sqlite/libstore-sqlite.la
 backends_sqlite_libstore_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS) -Dpawl_store_module=pawl__store_sqlite
 backends_sqlite_libstore_sqlite_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
