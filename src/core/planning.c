@@ -10,6 +10,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* --------------------------------------------------------------------------------------------------------- bounds -- */
 
@@ -27,6 +28,8 @@ pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms)
 static pawl_status
 take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line, pawl_error *err)
 {
+    char timeout[PAWL__DURATION_TEXT_SIZE];
+
     if (line->ret_status == PAWL_OK) {
         holding->low = line->ret_low;
         holding->high = line->ret_high;
@@ -37,10 +40,10 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
     if (!pawl__job_has_stalled(job, &holding->unanswered_since_ms))
         return PAWL_OK;
     return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
-                          "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %" PRId64 " ms",
-                          holding->partition.topic, holding->partition.number, holding->position,
+                          "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %s", holding->partition.topic,
+                          holding->partition.number, holding->position,
                           line->ret_status == PAWL_FAILED ? "the partition does not exist" : "there is no leader",
-                          job->settings.stall_timeout_ms);
+                          pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
 }
 
 pawl_status
@@ -260,6 +263,8 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
 static pawl_status
 await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
 {
+    char timeout[PAWL__DURATION_TEXT_SIZE];
+
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
@@ -269,9 +274,9 @@ await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_er
             return pawl_error_set(
                 err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                 "%s [%" PRId32 "] at offset %" PRId64 ": the range up to %" PRId64 " that was planned "
-                "before has to be read first, and the log ends at %" PRId64 " for stall_timeout = %" PRId64 " ms",
+                "before has to be read first, and the log ends at %" PRId64 " for stall_timeout = %s",
                 holding->partition.topic, holding->partition.number, lines[i].position, lines[i].pending.offset,
-                lines[i].high, job->settings.stall_timeout_ms);
+                lines[i].high, pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
     }
     return PAWL_OK;
 }

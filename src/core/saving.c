@@ -11,6 +11,7 @@
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 #define RETRY_CAP_MS 60000
 
@@ -225,11 +226,12 @@ static bool
 wait_for_retry(pawl_job *job, const pawl_batch *batch, int attempt, const pawl_error *why)
 {
     int64_t delay = pawl__backoff_ms(job->settings.retry_backoff_ms, RETRY_CAP_MS, attempt, g_random_int());
+    char wait[PAWL__DURATION_TEXT_SIZE];
 
     if (attempt > job->settings.max_retries || pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
         return false;
-    pawl__log(&job->log, PAWL_LOG_WARN, "job", "batch %" PRId64 ": attempt %d failed, next in %" PRId64 " ms: %s",
-              batch->number, attempt, delay, why->message);
+    pawl__log(&job->log, PAWL_LOG_WARN, "job", "batch %" PRId64 ": attempt %d failed, next in %s: %s", batch->number,
+              attempt, pawl__text_about_duration(delay, wait), why->message);
     atomic_fetch_add(&job->counts.retries, 1);
     pawl__stop_wait_to_leave(job->stop, pawl__clock_ms() + delay);
     return true;

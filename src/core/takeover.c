@@ -11,6 +11,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* How often an epoch may have changed between load and acquire before somebody is taken to fight for it. */
 #define ACQUIRE_ATTEMPTS 5
@@ -95,11 +96,13 @@ silence_ms(const pawl_entry *owned)
 static pawl_status
 refuse_takeover(const pawl_entry *entry, pawl_error *err)
 {
+    char silence[PAWL__DURATION_TEXT_SIZE];
+
     return pawl_error_set(err, PAWL_FENCED, 0, 0,
-                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %" PRId64
-                          " ms ago; takeover = now takes it away",
+                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %s ago; "
+                          "takeover = now takes it away",
                           entry->partition.topic, entry->partition.number, entry->owner.client_id, entry->owner.pid,
-                          entry->owner.host, silence_ms(entry));
+                          entry->owner.host, pawl__text_about_duration(silence_ms(entry), silence));
 }
 
 /* Waits until the owner has been silent for long enough, and gives up as soon as it stirs, or another takes its place. */

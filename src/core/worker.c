@@ -11,6 +11,7 @@
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* A retry waits no longer than this, whatever the doubling says. */
 #define RETRY_CAP_MS 60000
@@ -165,10 +166,10 @@ retry_later(pawl__worker *worker, pawl_range *range, const char *why)
 {
     const pawl__settings *settings = worker->crew->settings;
     int64_t delay = pawl__backoff_ms(settings->retry_backoff_ms, RETRY_CAP_MS, range->attempt, g_random_int());
-    char text[512];
+    char text[512], wait[PAWL__DURATION_TEXT_SIZE];
 
-    pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %" PRId64 " ms: %s",
-              range_text(range, text), range->attempt, delay, why);
+    pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %s: %s", range_text(range, text),
+              range->attempt, pawl__text_about_duration(delay, wait), why);
     if (!rewind_range(worker, range, range->from))
         return;
     pawl__range_reset(range);
