@@ -37,6 +37,8 @@ src_libpawl_core_la_SOURCES = \
 	src/builtins.c \
 	src/core/batch.c \
 	src/core/batch.h \
+	src/core/call.c \
+	src/core/call.h \
 	src/core/config.c \
 	src/core/config.h \
 	src/core/crew.c \

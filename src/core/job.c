@@ -192,8 +192,11 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 static void
 tell_saved(pawl_job *job, const pawl_batch *batch)
 {
-    if (job->hooks.on_saved != NULL)
-        job->hooks.on_saved(job->hooks.user, batch);
+    if (job->hooks.on_saved == NULL)
+        return;
+    pawl__call_begin(&job->call, "on_saved");
+    job->hooks.on_saved(job->hooks.user, batch);
+    pawl__call_end(&job->call);
 }
 
 /* Has the crew process the batch, renewing meanwhile what has to be renewed. An owner that was fenced off drops it. */
@@ -332,7 +335,7 @@ pawl_job_run(pawl_job *job, pawl_error *err)
         status =
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
     if (status == PAWL_OK)
-        status = pawl__stop_watch(job->stop, leave, job, failure);
+        status = pawl__stop_watch(job->stop, leave, pawl__job_warn_of_hung, job, failure);
     if (status == PAWL_OK)
         status = pawl__job_recover(job, failure);
     if (status == PAWL_OK)

@@ -2,7 +2,7 @@
  * job.h - a job from inside, and the steps that its loop is made of
  *
  * Everything here belongs to the thread that runs the job, but for `stop`, the numbers under `stats_wait`, and what
- * pawl__job_leave() touches. The steps return PAWL_OK, or the status with which the job ends.
+ * the stop's thread touches. The steps return PAWL_OK, or the status with which the job ends.
  */
 #ifndef PAWL_CORE_JOB_H
 #define PAWL_CORE_JOB_H
@@ -11,6 +11,7 @@
 #include <pawl/store.h>
 
 #include "core/batch.h"
+#include "core/call.h"
 #include "core/crew.h"
 #include "core/holdings.h"
 #include "core/plan.h"
@@ -47,6 +48,8 @@ struct pawl_job {
     bool pinned;                  /* available-now, once: the ends are pinned */
     bool broken_off;              /* a step gave up since the job was told to end, with no batch in hand */
     bool answered;                /* the last look told all that has to be known */
+    pawl__call call;              /* the hook that the loop's thread is in */
+    int64_t hung_looked_ms;       /* when the stop's thread last looked for hooks that hang */
 
     pawl__wait stats_wait; /* guards what follows */
     pawl_stats stats;
@@ -165,6 +168,10 @@ pawl_status pawl__job_preview(pawl_job *job, pawl_preview_fn fn, void *user, paw
 
 /* Says which batch is in hand; NULL: none. */
 void pawl__job_take_in_hand(pawl_job *job, pawl_batch *batch);
+
+/* Warns of hooks that have not returned for stall_timeout, and again at each doubling of it. On the stop's thread, which
+ * is told when to look again. */
+int64_t pawl__job_warn_of_hung(void *job);
 
 /* -------------------------------------------------------------------------------------------------------- job.c -- */
 

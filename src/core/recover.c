@@ -306,8 +306,11 @@ close_partitions(pawl_job *job)
         if (holding->opened)
             partitions[opened++] = holding->partition;
     }
-    if (opened > 0 && job->hooks.on_close != NULL)
+    if (opened > 0 && job->hooks.on_close != NULL) {
+        pawl__call_begin(&job->call, "on_close");
         job->hooks.on_close(job->hooks.user, partitions, opened);
+        pawl__call_end(&job->call);
+    }
     g_free(partitions);
 }
 

@@ -123,8 +123,11 @@ flush(struct saving *saving, pawl_error *err)
 
     enter_phase(batch, PAWL_PHASE_FLUSHING);
     batch->in_flush = true;
-    if (hooks->flush != NULL && batch->flushed_count > 0)
+    if (hooks->flush != NULL && batch->flushed_count > 0) {
+        pawl__call_begin(&saving->job->call, "flush");
         verdict = hooks->flush(hooks->user, batch, &answer);
+        pawl__call_end(&saving->job->call);
+    }
     batch->in_flush = false;
     saving->flush_ms = pawl__clock_ms() - started_ms;
     if (verdict == PAWL_DONE && saving->job->settings.replay == PAWL__REPLAY_EXACT && holds_back(batch))

@@ -211,8 +211,11 @@ ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
         openings[i].stored = takeover->entries[i].offset;
         openings[i].position = pawl_position_at(holdings[i]->position);
     }
-    if (hooks->on_open != NULL)
+    if (hooks->on_open != NULL) {
+        pawl__call_begin(&takeover->job->call, "on_open");
         verdict = hooks->on_open(hooks->user, openings, takeover->count, &answer);
+        pawl__call_end(&takeover->job->call);
+    }
     for (size_t i = 0; i < takeover->count; i++) {
         holdings[i]->opened = verdict == PAWL_DONE;
         if (openings[i].position.known)

@@ -224,7 +224,9 @@ begin_range(pawl__worker *worker, pawl_range *range)
     range->begun = true;
     if (hooks->range_begin == NULL)
         return true;
+    pawl__call_begin(&range->call, "range_begin");
     verdict = hooks->range_begin(hooks->user, range, &err);
+    pawl__call_end(&range->call);
     if (verdict == PAWL_DONE)
         return true;
     refuse(worker, range, verdict, "range_begin", &err);
@@ -245,8 +247,11 @@ on_records(pawl__worker *worker, pawl_range *range, const pawl_delivery *deliver
     for (size_t i = 0; i < delivery->count; i++)
         range->bytes += (int64_t) (delivery->records[i].key_size + delivery->records[i].value_size);
     pawl_error_clear(&err);
-    if (hooks->process != NULL)
+    if (hooks->process != NULL) {
+        pawl__call_begin(&range->call, "process");
         verdict = hooks->process(hooks->user, range, delivery->records, delivery->count, &err);
+        pawl__call_end(&range->call);
+    }
     if (verdict == PAWL_DONE) {
         atomic_store_explicit(&range->handed, delivery->records[delivery->count - 1].offset + 1, memory_order_relaxed);
         pawl__range_enter(range, PAWL_PHASE_FETCHING);
@@ -263,8 +268,11 @@ on_end(pawl__worker *worker, pawl_range *range)
     pawl_verdict verdict = PAWL_DONE;
 
     pawl__range_enter(range, PAWL_PHASE_PROCESSING);
-    if (range->begun && hooks->range_end != NULL)
+    if (range->begun && hooks->range_end != NULL) {
+        pawl__call_begin(&range->call, "range_end");
         verdict = hooks->range_end(hooks->user, range, &err);
+        pawl__call_end(&range->call);
+    }
     if (verdict != PAWL_DONE)
         refuse(worker, range, verdict, "range_end", &err);
     else

@@ -77,7 +77,7 @@ keep_report(void *user, const pawl_range_report *report)
     g_string_append_printf(user, "%s:%" PRId32 " %" PRId64 "..%" PRId64 " at %" PRId64 " #%d %s%s; ",
                            report->partition.topic, report->partition.number, report->from, report->until,
                            report->offset, report->attempt, pawl_phase_name(report->phase),
-                           report->age_ms >= 0 ? "" : ", not opened");
+                           report->hook != NULL ? report->hook : "no hook", report->age_ms >= 0 ? "" : ", not opened");
 }
 
 /* Asks for a report on another thread than the hook's, which is what is promised to work. */
@@ -133,9 +133,9 @@ reports_what_is_in_hand(void **state)
     assert_int_equal(fixture_run(f), PAWL_OK);
     note_report(f);
     fixture_expect(f, "report",
-                   "report: t:0 0..5 at 0 #1 processing; 1 in hand\n"
-                   "report: t:0 0..5 at 3 #1 processing; 1 in hand\n"
-                   "report: t:0 0..5 at 5 #1 flushing; 1 in hand\n"
+                   "report: t:0 0..5 at 0 #1 processing in process; 1 in hand\n"
+                   "report: t:0 0..5 at 3 #1 processing in process; 1 in hand\n"
+                   "report: t:0 0..5 at 5 #1 flushing in flush; 1 in hand\n"
                    "report: 0 in hand\n");
 }
 
