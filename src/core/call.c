@@ -1,9 +1,9 @@
 /*
- * call.c - a hook that is running
+ * call.c - a call of a hook
  */
 #include "core/call.h"
 
-#include <stddef.h>
+#include <glib.h>
 
 #include "util/clock.h"
 
@@ -46,4 +46,13 @@ bool
 pawl__call_is_overdue(int64_t running_ms, int64_t looked_ms, int64_t first_ms)
 {
     return warnings(running_ms, first_ms) > warnings(running_ms - looked_ms, first_ms);
+}
+
+char *
+pawl__refusal_text(const char *hook, pawl_verdict verdict, const pawl_error *err)
+{
+    if (err->message[0] != '\0')
+        return g_strdup_printf("%s: %s", hook, err->message);
+    return g_strdup_printf("%s returned %s and gave no reason", hook,
+                           verdict == PAWL_RETRY ? "PAWL_RETRY" : "PAWL_STOP");
 }

@@ -120,6 +120,7 @@ flush(struct saving *saving, pawl_error *err)
     int64_t started_ms = pawl__clock_ms();
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
+    char *why;
 
     enter_phase(batch, PAWL_PHASE_FLUSHING);
     batch->in_flush = true;
@@ -144,10 +145,12 @@ flush(struct saving *saving, pawl_error *err)
                               batch->number);
     if (verdict == PAWL_DONE)
         return PAWL_OK;
-    return pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED,
-                          verdict == PAWL_RETRY ? PAWL_ERROR_RETRIABLE : 0, answer.native_code,
-                          "batch %" PRId64 ": flush: %s", batch->number,
-                          answer.message[0] != '\0' ? answer.message : "no reason given");
+    why = pawl__refusal_text("flush", verdict, &answer);
+    pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED,
+                   verdict == PAWL_RETRY ? PAWL_ERROR_RETRIABLE : 0, answer.native_code, "batch %" PRId64 ": %s",
+                   batch->number, why);
+    g_free(why);
+    return err->status;
 }
 
 /* One try at ending the batch. *ret_again: the whole of it, flush included, may be tried again. */

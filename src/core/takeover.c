@@ -205,6 +205,7 @@ ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
     pawl_opening *openings = g_new0(pawl_opening, takeover->count);
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
+    char *why;
 
     for (size_t i = 0; i < takeover->count; i++) {
         openings[i].partition = holdings[i]->partition;
@@ -224,8 +225,11 @@ ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
     g_free(openings);
     if (verdict == PAWL_DONE)
         return PAWL_OK;
-    return pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED, answer.flags, answer.native_code,
-                          "on_open: %s", answer.message[0] != '\0' ? answer.message : "no reason given");
+    why = pawl__refusal_text("on_open", verdict, &answer);
+    pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED, answer.flags, answer.native_code, "%s",
+                   why);
+    g_free(why);
+    return err->status;
 }
 
 /* Makes the store follow a sink that answered with offsets of its own. */

@@ -198,7 +198,7 @@ static void
 refuse(pawl__worker *worker, pawl_range *range, pawl_verdict verdict, const char *hook, const pawl_error *err)
 {
     const pawl__settings *settings = worker->crew->settings;
-    const char *why = err->message[0] != '\0' ? err->message : "no reason given";
+    char *why = pawl__refusal_text(hook, verdict, err);
     char text[512];
 
     if (verdict == PAWL_RETRY && range->attempt <= settings->max_retries)
@@ -206,8 +206,9 @@ refuse(pawl__worker *worker, pawl_range *range, pawl_verdict verdict, const char
     else if (verdict == PAWL_RETRY && settings->on_error == PAWL__ON_ERROR_SKIP)
         skip_range(worker, range, why);
     else
-        pawl__worker_fail(worker, err->status != PAWL_OK ? err->status : PAWL_FAILED, "%s, attempt %d: %s: %s",
-                          range_text(range, text), range->attempt, hook, why);
+        pawl__worker_fail(worker, err->status != PAWL_OK ? err->status : PAWL_FAILED, "%s, attempt %d: %s",
+                          range_text(range, text), range->attempt, why);
+    g_free(why);
 }
 
 /* ---------------------------------------------------------------------------------------------------- deliveries -- */
