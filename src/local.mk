@@ -78,6 +78,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/store_save.c \
 	src/core/store_write.c \
 	src/core/takeover.c \
+	src/core/telling.c \
 	src/core/version.c \
 	src/core/worker.c \
 	src/core/worker.h \

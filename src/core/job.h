@@ -122,6 +122,9 @@ pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err
 /* Counts how long something has gone unanswered; true when that is too long. */
 bool pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms);
 
+/* Offsets between what is stored and the ends of the logs, as they were last told. */
+int64_t pawl__job_lag(const pawl_job *job);
+
 /* The limits of a batch that is planned now. */
 pawl__plan_limits pawl__job_limits(const pawl_job *job);
 
@@ -163,6 +166,13 @@ pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
 
 /* What pawl_job_preview() does between opening and closing. */
 pawl_status pawl__job_preview(pawl_job *job, pawl_preview_fn fn, void *user, pawl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------- telling.c -- */
+
+/* Log what runs; a batch that is saved and counted; why the job ends, and what it has done in all. */
+void pawl__job_tell_start(pawl_job *job);
+void pawl__job_tell_batch(pawl_job *job, const pawl_batch *batch);
+void pawl__job_tell_end(pawl_job *job, pawl_status status, int64_t started_ms);
 
 /* ------------------------------------------------------------------------------------------------------ report.c -- */
 

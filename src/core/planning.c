@@ -151,21 +151,29 @@ pawl__job_limits(const pawl_job *job)
 
 /* --------------------------------------------------------------------------------------------------------- batch -- */
 
-static void
-count_plan(pawl_job *job, const pawl__plan_line *lines, size_t count, int64_t started_ms)
+int64_t
+pawl__job_lag(const pawl_job *job)
 {
     int64_t lag = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
         int64_t offset = holding->stored.known ? holding->stored.offset : holding->position;
 
-        if (lines[i].high > offset)
-            lag = lines[i].high - offset > INT64_MAX - lag ? INT64_MAX : lag + lines[i].high - offset;
+        if (holding->high > offset && __builtin_add_overflow(lag, holding->high - offset, &lag))
+            return INT64_MAX;
     }
+    return lag;
+}
+
+static void
+count_plan(pawl_job *job, int64_t started_ms)
+{
+    int64_t lag = pawl__job_lag(job);
+
     pawl__wait_lock(&job->stats_wait);
     job->stats.lag = lag;
-    job->stats.partitions = (int64_t) count;
+    job->stats.partitions = (int64_t) pawl__holdings_count(job->holdings);
     job->stats.plan_ms = pawl__clock_ms() - started_ms;
     pawl__wait_unlock(&job->stats_wait);
 }
@@ -327,7 +335,7 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
         status = await_pending(job, lines, count, err);
     if (status == PAWL_OK) {
         job->answered = true;
-        count_plan(job, lines, count, started_ms);
+        count_plan(job, started_ms);
         *ret_finished = is_drained(job);
     }
     if (status == PAWL_OK && ranges > 0) {

@@ -187,11 +187,11 @@ log_saved(pawl_job *job, const pawl_save_line *line)
 {
     char place[512], expected[PAWL_POSITION_TEXT_SIZE];
 
-    if (job->log.fn == NULL || job->log.level < PAWL_LOG_INFO)
+    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO))
         return;
-    pawl__log(&job->log, PAWL_LOG_INFO, "job", "saved %s [%" PRId32 "]: %s -> %" PRId64 ", batch %" PRId64 ", to %s",
-              line->partition.topic, line->partition.number, pawl_position_text(line->expected, expected), line->until,
-              line->batch, pawl_store_place(job->store, job->settings.group, line->partition, place, sizeof place));
+    pawl__log(&job->log, PAWL_LOG_INFO, "job", "saved %s [%" PRId32 "]: %s -> %" PRId64 " in %s", line->partition.topic,
+              line->partition.number, pawl_position_text(line->expected, expected), line->until,
+              pawl_store_place(job->store, job->settings.group, line->partition, place, sizeof place));
 }
 
 /* The batch is over: every position moves on, and what was saved is what the store holds now. */

@@ -29,13 +29,16 @@ struct takeover {
     pawl_acquire_line *lines; /* as acquired */
 };
 
+/* Where nothing is stored, that was told when it was decided where to start. */
 static void
 log_entry(pawl_job *job, const pawl_entry *entry)
 {
-    char place[512], offset[PAWL_POSITION_TEXT_SIZE];
+    char place[512];
 
-    pawl__log(&job->log, PAWL_LOG_INFO, "job", "read %s [%" PRId32 "]: %s, epoch %" PRId64 ", from %s",
-              entry->partition.topic, entry->partition.number, pawl_position_text(entry->offset, offset), entry->epoch,
+    if (!entry->offset.known || !pawl__log_takes(&job->log, PAWL_LOG_INFO))
+        return;
+    pawl__log(&job->log, PAWL_LOG_INFO, "job", "read  %s [%" PRId32 "]: %" PRId64 ", epoch %" PRId64 ", in %s",
+              entry->partition.topic, entry->partition.number, entry->offset.offset, entry->epoch,
               pawl_store_place(job->store, job->settings.group, entry->partition, place, sizeof place));
 }
 

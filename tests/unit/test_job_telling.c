@@ -69,12 +69,48 @@ a_range_knows_its_batch(void **state)
     fixture_expect(f, "batch", "batch: 1 of g\n");
 }
 
+/* ----------------------------------------------------------------------------------------------- start, batch, end -- */
+
+static void
+tells_of_start_batches_and_end(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 5);
+    fixture_set(f, "max_offsets_per_batch", "3");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_true(fixture_logged(f, "start: group g, topics t, store trap:"));
+    assert_true(fixture_logged(f, ", trigger available-now, pawl "));
+    assert_true(fixture_logged(f, "read  t [0]: nothing, starting at 0 of 0..5, in memory:"));
+    assert_true(fixture_logged(f, "saved t [0]: 0 -> 3 in memory:"));
+    assert_true(fixture_logged(f, "batch 1: ranges 1, records 3 ("));
+    assert_true(fixture_logged(f, "), lag 2; plan "));
+    assert_true(fixture_logged(f, "), lag 0; plan "));
+    assert_true(fixture_logged(f, "end: trigger available-now is exhausted; batches 2, records 5 ("));
+    assert_false(fixture_logged(f, "left out"));
+    fixture_forget(f);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_true(fixture_logged(f, "read  t [0]: 5, epoch 2, in memory:"));
+}
+
+static void
+tells_no_secret(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "store", "trap://me:hunter2@host/");
+    fixture_run(f);
+    assert_true(fixture_logged(f, "store trap://me:***@host/"));
+    assert_true(fixture_logged(f, "end: "));
+    assert_false(fixture_logged(f, "hunter2"));
+}
+
 /* -------------------------------------------------------------------------------------------------------- reports -- */
 
 static void
 keep_report(void *user, const pawl_range_report *report)
 {
-    g_string_append_printf(user, "%s:%" PRId32 " %" PRId64 "..%" PRId64 " at %" PRId64 " #%d %s%s; ",
+    g_string_append_printf(user, "%s:%" PRId32 " %" PRId64 "..%" PRId64 " at %" PRId64 " #%d %s in %s%s; ",
                            report->partition.topic, report->partition.number, report->from, report->until,
                            report->offset, report->attempt, pawl_phase_name(report->phase),
                            report->hook != NULL ? report->hook : "no hook", report->age_ms >= 0 ? "" : ", not opened");
@@ -209,9 +245,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        fixture_test(tells_of_each_save),      fixture_test(a_range_knows_its_batch),
-        fixture_test(reports_what_is_in_hand), fixture_test(previews_and_writes_nothing),
-        fixture_test(previews_what_is_stored), fixture_test(a_store_for_reading_takes_no_writes),
+        fixture_test(tells_of_each_save),
+        fixture_test(a_range_knows_its_batch),
+        fixture_test(tells_of_start_batches_and_end),
+        fixture_test(tells_no_secret),
+        fixture_test(reports_what_is_in_hand),
+        fixture_test(previews_and_writes_nothing),
+        fixture_test(previews_what_is_stored),
+        fixture_test(a_store_for_reading_takes_no_writes),
     };
 
     return cmocka_run_group_tests_name("job: telling", tests, NULL, NULL);
