@@ -37,6 +37,8 @@ src_libpawl_core_la_SOURCES = \
 	src/builtins.c \
 	src/core/batch.c \
 	src/core/batch.h \
+	src/core/call.c \
+	src/core/call.h \
 	src/core/config.c \
 	src/core/config.h \
 	src/core/crew.c \
@@ -77,6 +79,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/store_save.c \
 	src/core/store_write.c \
 	src/core/takeover.c \
+	src/core/telling.c \
 	src/core/version.c \
 	src/core/worker.c \
 	src/core/worker.h \

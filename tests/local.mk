@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_job_hold \
+	tests/unit/test_job_hung \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
 	tests/unit/test_job_owner \

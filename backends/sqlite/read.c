@@ -15,9 +15,8 @@ pawl__sqlite_place(void *self, const char *group, pawl_partition partition, char
 {
     pawl__sqlite_store *store = self;
 
-    sqlite3_snprintf((int) text_size, text,
-                     "table pawl_offsets in %s, WHERE group_name = %Q AND topic = %Q AND partition = %d", store->path,
-                     group, partition.topic, (int) partition.number);
+    sqlite3_snprintf((int) text_size, text, "%s, pawl_offsets (%Q, %Q, %d)", store->path, group, partition.topic,
+                     (int) partition.number);
 }
 
 /* ------------------------------------------------------------------------------------------------------- columns -- */

@@ -142,6 +142,8 @@ typedef struct pawl_range_report {
     int64_t age_ms; /* since the range was opened in this attempt; -1: it is not */
     int attempt;
     pawl_phase phase;
+    const char *hook; /* the hook that has it, "process" for instance; a static string; NULL: none does */
+    int64_t hook_ms;  /* since that was called */
 } pawl_range_report;
 
 typedef void (*pawl_report_fn)(void *user, const pawl_range_report *report);

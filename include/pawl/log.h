@@ -20,7 +20,7 @@ PAWL_BEGIN_DECLS
 typedef enum pawl_log_level {
     PAWL_LOG_ERROR, /* the job ends, or records were lost */
     PAWL_LOG_WARN,  /* it goes on, and somebody should look */
-    PAWL_LOG_INFO,  /* offsets read and saved, batches, start and end */
+    PAWL_LOG_INFO,  /* start and end, each offset read and saved, each batch */
     PAWL_LOG_DEBUG, /* for those who work on pawl */
 } pawl_log_level;
 

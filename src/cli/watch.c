@@ -46,14 +46,17 @@ pawl__watch_block(void)
 static void
 say_range(void *user, const pawl_range_report *report)
 {
-    char age[PAWL__DURATION_TEXT_SIZE] = "not opened";
+    char age[PAWL__DURATION_TEXT_SIZE] = "not opened", in_hook[64] = "", duration[PAWL__DURATION_TEXT_SIZE];
 
     if (report->age_ms >= 0)
-        pawl__text_from_duration(report->age_ms, age);
+        pawl__text_about_duration(report->age_ms, age);
+    if (report->hook != NULL)
+        g_snprintf(in_hook, sizeof in_hook, " (in %s for %s)", report->hook,
+                   pawl__text_about_duration(report->hook_ms, duration));
     pawl__sink_say(user, PAWL_LOG_INFO, "report",
                    "%s [%" PRId32 "] %" PRId64 "..%" PRId64 ", attempt %d: %s, at offset %" PRId64 ", age %s",
                    report->partition.topic, report->partition.number, report->from, report->until, report->attempt,
-                   pawl_phase_name(report->phase), report->offset, age);
+                   pawl_phase_name(report->phase), in_hook, report->offset, age);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <pawl/job.h>
 #include <pawl/log.h>
 
+#include "core/call.h"
 #include "core/holdings.h"
 
 /* How far a range has come. */
@@ -46,6 +47,7 @@ struct pawl_range {
     atomic_llong handed;    /* the next offset to be handed over; below `from`: from */
     atomic_llong opened_ms; /* when this attempt began; 0: not yet */
     atomic_int tries;       /* attempt */
+    pawl__call call;        /* the hook that this range is in */
 
     bool held;        /* flush: nothing of it is safe yet */
     int64_t saved_to; /* flush: what is below is safe */

@@ -159,12 +159,17 @@ static bool
 init_thread(pawl__worker *worker)
 {
     const pawl_hooks *hooks = worker->crew->hooks;
+    pawl_verdict verdict = PAWL_DONE;
     pawl_error err = {0};
+    char *why;
 
-    if (hooks->thread_init == NULL || hooks->thread_init(hooks->user, &worker->thread_data, &err) == PAWL_DONE)
+    if (hooks->thread_init != NULL)
+        verdict = hooks->thread_init(hooks->user, &worker->thread_data, &err);
+    if (verdict == PAWL_DONE)
         return true;
-    pawl__worker_fail(worker, err.status != PAWL_OK ? err.status : PAWL_FAILED, "thread_init: %s",
-                      err.message[0] != '\0' ? err.message : "no reason given");
+    why = pawl__refusal_text("thread_init", verdict, &err);
+    pawl__worker_fail(worker, err.status != PAWL_OK ? err.status : PAWL_FAILED, "%s", why);
+    g_free(why);
     return false;
 }
 

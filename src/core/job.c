@@ -199,8 +199,11 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 static void
 tell_saved(pawl_job *job, const pawl_batch *batch)
 {
-    if (job->hooks.on_saved != NULL)
-        job->hooks.on_saved(job->hooks.user, batch);
+    if (job->hooks.on_saved == NULL)
+        return;
+    pawl__call_begin(&job->call, "on_saved");
+    job->hooks.on_saved(job->hooks.user, batch);
+    pawl__call_end(&job->call);
 }
 
 static pawl_status
@@ -263,6 +266,7 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     pawl__job_take_in_hand(job, NULL);
     if (status == PAWL_OK) {
         count_batch(job, batch, processed_ms - started_ms);
+        pawl__job_tell_batch(job, batch);
         tell_saved(job, batch);
     }
     return status;
@@ -360,18 +364,20 @@ pawl_job_run(pawl_job *job, pawl_error *err)
 {
     pawl_error local;
     pawl_error *failure = err != NULL ? err : &local;
+    int64_t started_ms = pawl__clock_ms();
     pawl_status status;
 
     pawl_error_clear(failure);
     if (job->has_run)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "a job runs once: make a new one");
     job->has_run = true;
+    pawl__job_tell_start(job);
     status = pawl__job_wait(job, 0) ? pawl__job_open(job, false, failure) : pawl__job_broken_off(job, failure);
     if (status == PAWL_OK)
         status =
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
     if (status == PAWL_OK)
-        status = pawl__stop_watch(job->stop, leave, job, failure);
+        status = pawl__stop_watch(job->stop, leave, pawl__job_warn_of_hung, job, failure);
     if (status == PAWL_OK)
         status = pawl__job_recover(job, failure);
     if (status == PAWL_OK)
@@ -384,6 +390,7 @@ pawl_job_run(pawl_job *job, pawl_error *err)
     if (status != PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_ERROR, "job", "%s: %s", pawl_status_name(status), failure->message);
     shut_down(job, status);
+    pawl__job_tell_end(job, status, started_ms);
     return status;
 }
 

@@ -2,7 +2,7 @@
  * job.h - a job from inside, and the steps that its loop is made of
  *
  * Everything here belongs to the thread that runs the job, but for `stop`, the numbers under `stats_wait`, and what
- * pawl__job_leave() touches. The steps return PAWL_OK, or the status with which the job ends.
+ * the stop's thread touches. The steps return PAWL_OK, or the status with which the job ends.
  */
 #ifndef PAWL_CORE_JOB_H
 #define PAWL_CORE_JOB_H
@@ -14,6 +14,7 @@
 #include <pawl/store.h>
 
 #include "core/batch.h"
+#include "core/call.h"
 #include "core/crew.h"
 #include "core/holdings.h"
 #include "core/plan.h"
@@ -50,6 +51,8 @@ struct pawl_job {
     bool pinned;                  /* available-now, once: the ends are pinned */
     bool broken_off;              /* a step gave up since the job was told to end, with no batch in hand */
     bool answered;                /* the last look told all that has to be known */
+    pawl__call call;              /* the hook that the loop's thread is in */
+    int64_t hung_looked_ms;       /* when the stop's thread last looked for hooks that hang */
 
     /* members = group */
     GArray *selected;          /* pawl_partition: all that the group shares; topics are owned */
@@ -155,6 +158,9 @@ pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err
 /* Counts how long something has gone unanswered; true when that is too long. */
 bool pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms);
 
+/* Offsets between what is stored and the ends of the logs, as they were last told. */
+int64_t pawl__job_lag(const pawl_job *job);
+
 /* The limits of a batch that is planned now. */
 pawl__plan_limits pawl__job_limits(const pawl_job *job);
 
@@ -197,10 +203,21 @@ pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
 /* What pawl_job_preview() does between opening and closing. */
 pawl_status pawl__job_preview(pawl_job *job, pawl_preview_fn fn, void *user, pawl_error *err);
 
+/* ----------------------------------------------------------------------------------------------------- telling.c -- */
+
+/* Log what runs; a batch that is saved and counted; why the job ends, and what it has done in all. */
+void pawl__job_tell_start(pawl_job *job);
+void pawl__job_tell_batch(pawl_job *job, const pawl_batch *batch);
+void pawl__job_tell_end(pawl_job *job, pawl_status status, int64_t started_ms);
+
 /* ------------------------------------------------------------------------------------------------------ report.c -- */
 
 /* Says which batch is in hand; NULL: none. */
 void pawl__job_take_in_hand(pawl_job *job, pawl_batch *batch);
+
+/* Warns of hooks that have not returned for stall_timeout, and again at each doubling of it. On the stop's thread, which
+ * is told when to look again. */
+int64_t pawl__job_warn_of_hung(void *job);
 
 /* -------------------------------------------------------------------------------------------------------- job.c -- */
 

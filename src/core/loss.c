@@ -10,6 +10,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* A finding of loss is believed when it is still there after so many looks: a new leader may tell old ends for a moment. */
 #define LOSS_LOOKS   3
@@ -51,6 +52,7 @@ excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t cou
 {
     pawl_bounds_line *ends = g_new0(pawl_bounds_line, count);
     size_t above = 0;
+    char timeout[PAWL__DURATION_TEXT_SIZE];
     pawl_status status = PAWL_OK;
 
     for (size_t i = 0; i < count; i++)
@@ -69,8 +71,8 @@ excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t cou
     else if (pawl__job_has_stalled(job, &job->end_unknown_since_ms))
         return status != PAWL_OK ? status
                                  : pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
-                                                  "nobody tells where logs end for stall_timeout = %" PRId64 " ms",
-                                                  job->settings.stall_timeout_ms);
+                                                  "nobody tells where logs end for stall_timeout = %s",
+                                                  pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
     return PAWL_OK;
 }
 

@@ -10,6 +10,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* --------------------------------------------------------------------------------------------------------- bounds -- */
 
@@ -27,6 +28,8 @@ pawl__job_has_stalled(const pawl_job *job, int64_t *since_ms)
 static pawl_status
 take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line, pawl_error *err)
 {
+    char timeout[PAWL__DURATION_TEXT_SIZE];
+
     if (line->ret_status == PAWL_OK) {
         holding->low = line->ret_low;
         holding->high = line->ret_high;
@@ -37,10 +40,10 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
     if (!pawl__job_has_stalled(job, &holding->unanswered_since_ms))
         return PAWL_OK;
     return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
-                          "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %" PRId64 " ms",
-                          holding->partition.topic, holding->partition.number, holding->position,
+                          "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %s", holding->partition.topic,
+                          holding->partition.number, holding->position,
                           line->ret_status == PAWL_FAILED ? "the partition does not exist" : "there is no leader",
-                          job->settings.stall_timeout_ms);
+                          pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
 }
 
 pawl_status
@@ -169,21 +172,29 @@ pawl__job_limits(const pawl_job *job)
 
 /* --------------------------------------------------------------------------------------------------------- batch -- */
 
-static void
-count_plan(pawl_job *job, const pawl__plan_line *lines, size_t count, int64_t started_ms)
+int64_t
+pawl__job_lag(const pawl_job *job)
 {
     int64_t lag = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
         int64_t offset = holding->stored.known ? holding->stored.offset : holding->position;
 
-        if (lines[i].high > offset)
-            lag = lines[i].high - offset > INT64_MAX - lag ? INT64_MAX : lag + lines[i].high - offset;
+        if (holding->high > offset && __builtin_add_overflow(lag, holding->high - offset, &lag))
+            return INT64_MAX;
     }
+    return lag;
+}
+
+static void
+count_plan(pawl_job *job, int64_t started_ms)
+{
+    int64_t lag = pawl__job_lag(job);
+
     pawl__wait_lock(&job->stats_wait);
     job->stats.lag = lag;
-    job->stats.partitions = (int64_t) count;
+    job->stats.partitions = (int64_t) pawl__holdings_count(job->holdings);
     job->stats.plan_ms = pawl__clock_ms() - started_ms;
     pawl__wait_unlock(&job->stats_wait);
 }
@@ -281,6 +292,8 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
 static pawl_status
 await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
 {
+    char timeout[PAWL__DURATION_TEXT_SIZE];
+
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
@@ -290,9 +303,9 @@ await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_er
             return pawl_error_set(
                 err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                 "%s [%" PRId32 "] at offset %" PRId64 ": the range up to %" PRId64 " that was planned "
-                "before has to be read first, and the log ends at %" PRId64 " for stall_timeout = %" PRId64 " ms",
+                "before has to be read first, and the log ends at %" PRId64 " for stall_timeout = %s",
                 holding->partition.topic, holding->partition.number, lines[i].position, lines[i].pending.offset,
-                lines[i].high, job->settings.stall_timeout_ms);
+                lines[i].high, pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
     }
     return PAWL_OK;
 }
@@ -345,7 +358,7 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
         status = await_pending(job, lines, count, err);
     if (status == PAWL_OK) {
         job->answered = true;
-        count_plan(job, lines, count, started_ms);
+        count_plan(job, started_ms);
         *ret_finished = is_drained(job);
     }
     if (status == PAWL_OK && ranges > 0) {

@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* How often a topic that is not there yet is looked for at the start. */
 #define TOPIC_RETRY_MS 200
@@ -191,11 +192,11 @@ describe_missing(const struct findings *findings)
 static pawl_status
 give_up_topics(const struct findings *findings, pawl_error *err)
 {
+    char timeout[PAWL__DURATION_TEXT_SIZE];
     char *what = describe_missing(findings);
 
-    pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
-                   "%s: nobody made it within topic_timeout = %" PRId64 " ms", what,
-                   findings->job->settings.topic_timeout_ms);
+    pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0, "%s: nobody made it within topic_timeout = %s", what,
+                   pawl__text_from_duration(findings->job->settings.topic_timeout_ms, timeout));
     g_free(what);
     return PAWL_FAILED;
 }
@@ -203,10 +204,11 @@ give_up_topics(const struct findings *findings, pawl_error *err)
 static void
 log_waiting(const struct findings *findings)
 {
+    char timeout[PAWL__DURATION_TEXT_SIZE];
     char *what = describe_missing(findings);
 
-    pawl__log(&findings->job->log, PAWL_LOG_WARN, "job", "%s: waiting for up to topic_timeout = %" PRId64 " ms", what,
-              findings->job->settings.topic_timeout_ms);
+    pawl__log(&findings->job->log, PAWL_LOG_WARN, "job", "%s: waiting for up to topic_timeout = %s", what,
+              pawl__text_from_duration(findings->job->settings.topic_timeout_ms, timeout));
     g_free(what);
 }
 
@@ -299,8 +301,11 @@ close_partitions(pawl_job *job, pawl__holding *const *holdings, size_t count)
     for (size_t i = 0; i < count; i++)
         if (holdings[i]->opened)
             partitions[opened++] = holdings[i]->partition;
-    if (opened > 0 && job->hooks.on_close != NULL)
+    if (opened > 0 && job->hooks.on_close != NULL) {
+        pawl__call_begin(&job->call, "on_close");
         job->hooks.on_close(job->hooks.user, partitions, opened);
+        pawl__call_end(&job->call);
+    }
     g_free(partitions);
 }
 

@@ -11,6 +11,7 @@
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 #define RETRY_CAP_MS 60000
 
@@ -119,11 +120,15 @@ flush(struct saving *saving, pawl_error *err)
     int64_t started_ms = pawl__clock_ms();
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
+    char *why;
 
     enter_phase(batch, PAWL_PHASE_FLUSHING);
     batch->in_flush = true;
-    if (hooks->flush != NULL && batch->flushed_count > 0)
+    if (hooks->flush != NULL && batch->flushed_count > 0) {
+        pawl__call_begin(&saving->job->call, "flush");
         verdict = hooks->flush(hooks->user, batch, &answer);
+        pawl__call_end(&saving->job->call);
+    }
     batch->in_flush = false;
     saving->flush_ms = pawl__clock_ms() - started_ms;
     if (verdict == PAWL_DONE && saving->job->settings.replay == PAWL__REPLAY_EXACT && holds_back(batch))
@@ -140,10 +145,12 @@ flush(struct saving *saving, pawl_error *err)
                               batch->number);
     if (verdict == PAWL_DONE)
         return PAWL_OK;
-    return pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED,
-                          verdict == PAWL_RETRY ? PAWL_ERROR_RETRIABLE : 0, answer.native_code,
-                          "batch %" PRId64 ": flush: %s", batch->number,
-                          answer.message[0] != '\0' ? answer.message : "no reason given");
+    why = pawl__refusal_text("flush", verdict, &answer);
+    pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED,
+                   verdict == PAWL_RETRY ? PAWL_ERROR_RETRIABLE : 0, answer.native_code, "batch %" PRId64 ": %s",
+                   batch->number, why);
+    g_free(why);
+    return err->status;
 }
 
 /* One try at ending the batch. *ret_again: the whole of it, flush included, may be tried again. */
@@ -180,11 +187,11 @@ log_saved(pawl_job *job, const pawl_save_line *line)
 {
     char place[512], expected[PAWL_POSITION_TEXT_SIZE];
 
-    if (job->log.fn == NULL || job->log.level < PAWL_LOG_INFO)
+    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO))
         return;
-    pawl__log(&job->log, PAWL_LOG_INFO, "job", "saved %s [%" PRId32 "]: %s -> %" PRId64 ", batch %" PRId64 ", to %s",
-              line->partition.topic, line->partition.number, pawl_position_text(line->expected, expected), line->until,
-              line->batch, pawl_store_place(job->store, job->settings.group, line->partition, place, sizeof place));
+    pawl__log(&job->log, PAWL_LOG_INFO, "job", "saved %s [%" PRId32 "]: %s -> %" PRId64 " in %s", line->partition.topic,
+              line->partition.number, pawl_position_text(line->expected, expected), line->until,
+              pawl_store_place(job->store, job->settings.group, line->partition, place, sizeof place));
 }
 
 /* The batch is over: every position moves on, and what was saved is what the store holds now. */
@@ -225,11 +232,12 @@ static bool
 wait_for_retry(pawl_job *job, const pawl_batch *batch, int attempt, const pawl_error *why)
 {
     int64_t delay = pawl__backoff_ms(job->settings.retry_backoff_ms, RETRY_CAP_MS, attempt, g_random_int());
+    char wait[PAWL__DURATION_TEXT_SIZE];
 
     if (attempt > job->settings.max_retries || pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
         return false;
-    pawl__log(&job->log, PAWL_LOG_WARN, "job", "batch %" PRId64 ": attempt %d failed, next in %" PRId64 " ms: %s",
-              batch->number, attempt, delay, why->message);
+    pawl__log(&job->log, PAWL_LOG_WARN, "job", "batch %" PRId64 ": attempt %d failed, next in %s: %s", batch->number,
+              attempt, pawl__text_about_duration(delay, wait), why->message);
     atomic_fetch_add(&job->counts.retries, 1);
     pawl__stop_wait_to_leave(job->stop, pawl__clock_ms() + delay);
     return true;

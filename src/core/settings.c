@@ -324,7 +324,11 @@ static const pawl__setting table[] = {
         .name = "stall_timeout",
         .kind = PAWL__SETTING_DURATION,
         .fallback = "60s",
-        .summary = "A range that makes no progress for this long ends the job with an error that names it.",
+        .summary =
+            "A range of which nothing comes for this long ends the job with an error that names it, and so do brokers "
+            "that answer nothing, and a partition without a leader, for this long. A function of the program's that "
+            "does not return for this long is warned of, and again after twice the time, four times ...; it is never "
+            "broken off.",
         .min = 100,
         .max = DAY_MS,
         .field = offsetof(pawl__settings, stall_timeout_ms),

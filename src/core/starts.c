@@ -143,6 +143,19 @@ is_new(const pawl_job *job, const pawl_entry *entries, size_t count, pawl_partit
     return listed(&job->settings, partition) == NULL && has_stored_sibling(entries, count, partition.topic);
 }
 
+static void
+log_start(pawl_job *job, const pawl_bounds_line *bounds, int64_t offset)
+{
+    char place[512];
+
+    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO))
+        return;
+    pawl__log(&job->log, PAWL_LOG_INFO, "job",
+              "read  %s [%" PRId32 "]: nothing, starting at %" PRId64 " of %" PRId64 "..%" PRId64 ", in %s",
+              bounds->partition.topic, bounds->partition.number, offset, bounds->ret_low, bounds->ret_high,
+              pawl_store_place(job->store, job->settings.group, bounds->partition, place, sizeof place));
+}
+
 static pawl_status
 resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const pawl_entry *siblings, size_t sibling_count,
                const pawl_bounds_line *bounds, const pawl_time_line *times, size_t absent, pawl_position *ret_initial,
@@ -163,9 +176,7 @@ resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const paw
         if (status != PAWL_OK)
             return status;
         ret_initial[i] = pawl_position_at(offset);
-        pawl__log(&job->log, PAWL_LOG_INFO, "job",
-                  "%s [%" PRId32 "] has nothing stored: starting at %" PRId64 " of %" PRId64 "..%" PRId64,
-                  line->partition.topic, line->partition.number, offset, line->ret_low, line->ret_high);
+        log_start(job, line, offset);
     }
     return PAWL_OK;
 }

@@ -23,6 +23,7 @@ struct pawl__stop {
     pthread_t thread;
     bool watching;
     void (*leave)(void *user);
+    int64_t (*look)(void *user);
     void *user;
 
     pawl__wait wait; /* guards what follows */
@@ -140,17 +141,18 @@ watch(void *data)
             set_state(stop, state);
             stop->leave(stop->user);
         }
-        wait_for_poke(stop, deadline_ms);
+        wait_for_poke(stop, MIN(deadline_ms, stop->look(stop->user)));
     }
     return NULL;
 }
 
 pawl_status
-pawl__stop_watch(pawl__stop *stop, void (*leave)(void *user), void *user, pawl_error *err)
+pawl__stop_watch(pawl__stop *stop, void (*leave)(void *user), int64_t (*look)(void *user), void *user, pawl_error *err)
 {
     int code;
 
     stop->leave = leave;
+    stop->look = look;
     stop->user = user;
     code = pthread_create(&stop->thread, NULL, watch, stop);
     if (code != 0)

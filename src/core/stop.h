@@ -3,7 +3,8 @@
  *
  * Requests come from signal handlers, so they are an atomic and a write to an eventfd. A thread of its own turns them into
  * what the rest of the job can wait for: first FINISH, then, on a second request or when shutdown_timeout has passed,
- * LEAVE, on which it calls the job's function that cancels whatever blocks.
+ * LEAVE, on which it calls the job's function that cancels whatever blocks. Since it waits for nothing else, it is also the
+ * one that looks whether the other threads get on.
  */
 #ifndef PAWL_CORE_STOP_H
 #define PAWL_CORE_STOP_H
@@ -28,8 +29,12 @@ void pawl__stop_free(pawl__stop *stop);
 /* Any thread, and signal handlers. */
 void pawl__stop_request(pawl__stop *stop);
 
-/* Starts the watching thread, which calls leave(user) once, when it comes to LEAVE. */
-pawl_status pawl__stop_watch(pawl__stop *stop, void (*leave)(void *user), void *user, pawl_error *err);
+/*
+ * Starts the watching thread, which calls leave(user) once, when it comes to LEAVE. It also calls look(user) now and then,
+ * the first time at once: this one says when it wants to be called again.
+ */
+pawl_status pawl__stop_watch(pawl__stop *stop, void (*leave)(void *user), int64_t (*look)(void *user), void *user,
+                             pawl_error *err);
 
 /* Ends the watching thread: after this, leave is not called any more. */
 void pawl__stop_unwatch(pawl__stop *stop);

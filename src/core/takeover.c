@@ -11,6 +11,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* How often an epoch may have changed between load and acquire before somebody is taken to fight for it. */
 #define ACQUIRE_ATTEMPTS 5
@@ -28,13 +29,16 @@ struct takeover {
     pawl_acquire_line *lines; /* as acquired */
 };
 
+/* Where nothing is stored, that was told when it was decided where to start. */
 static void
 log_entry(pawl_job *job, const pawl_entry *entry)
 {
-    char place[512], offset[PAWL_POSITION_TEXT_SIZE];
+    char place[512];
 
-    pawl__log(&job->log, PAWL_LOG_INFO, "job", "read %s [%" PRId32 "]: %s, epoch %" PRId64 ", from %s",
-              entry->partition.topic, entry->partition.number, pawl_position_text(entry->offset, offset), entry->epoch,
+    if (!entry->offset.known || !pawl__log_takes(&job->log, PAWL_LOG_INFO))
+        return;
+    pawl__log(&job->log, PAWL_LOG_INFO, "job", "read  %s [%" PRId32 "]: %" PRId64 ", epoch %" PRId64 ", in %s",
+              entry->partition.topic, entry->partition.number, entry->offset.offset, entry->epoch,
               pawl_store_place(job->store, job->settings.group, entry->partition, place, sizeof place));
 }
 
@@ -95,11 +99,13 @@ silence_ms(const pawl_entry *owned)
 static pawl_status
 refuse_takeover(const pawl_entry *entry, pawl_error *err)
 {
+    char silence[PAWL__DURATION_TEXT_SIZE];
+
     return pawl_error_set(err, PAWL_FENCED, 0, 0,
-                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %" PRId64
-                          " ms ago; takeover = now takes it away",
+                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %s ago; "
+                          "takeover = now takes it away",
                           entry->partition.topic, entry->partition.number, entry->owner.client_id, entry->owner.pid,
-                          entry->owner.host, silence_ms(entry));
+                          entry->owner.host, pawl__text_about_duration(silence_ms(entry), silence));
 }
 
 /* Waits until the owner has been silent for long enough, and gives up as soon as it stirs, or another takes its place. */
@@ -202,14 +208,18 @@ ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
     pawl_opening *openings = g_new0(pawl_opening, takeover->count);
     pawl_error answer = {0};
     pawl_verdict verdict = PAWL_DONE;
+    char *why;
 
     for (size_t i = 0; i < takeover->count; i++) {
         openings[i].partition = holdings[i]->partition;
         openings[i].stored = takeover->entries[i].offset;
         openings[i].position = pawl_position_at(holdings[i]->position);
     }
-    if (hooks->on_open != NULL)
+    if (hooks->on_open != NULL) {
+        pawl__call_begin(&takeover->job->call, "on_open");
         verdict = hooks->on_open(hooks->user, openings, takeover->count, &answer);
+        pawl__call_end(&takeover->job->call);
+    }
     for (size_t i = 0; i < takeover->count; i++) {
         holdings[i]->opened = verdict == PAWL_DONE;
         if (openings[i].position.known)
@@ -218,8 +228,11 @@ ask_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
     g_free(openings);
     if (verdict == PAWL_DONE)
         return PAWL_OK;
-    return pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED, answer.flags, answer.native_code,
-                          "on_open: %s", answer.message[0] != '\0' ? answer.message : "no reason given");
+    why = pawl__refusal_text("on_open", verdict, &answer);
+    pawl_error_set(err, answer.status != PAWL_OK ? answer.status : PAWL_FAILED, answer.flags, answer.native_code, "%s",
+                   why);
+    g_free(why);
+    return err->status;
 }
 
 /* Makes the store follow a sink that answered with offsets of its own. */

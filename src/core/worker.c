@@ -11,6 +11,7 @@
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* A retry waits no longer than this, whatever the doubling says. */
 #define RETRY_CAP_MS 60000
@@ -168,10 +169,10 @@ retry_later(pawl__worker *worker, pawl_range *range, const char *why)
 {
     const pawl__settings *settings = worker->crew->settings;
     int64_t delay = pawl__backoff_ms(settings->retry_backoff_ms, RETRY_CAP_MS, range->attempt, g_random_int());
-    char text[512];
+    char text[512], wait[PAWL__DURATION_TEXT_SIZE];
 
-    pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %" PRId64 " ms: %s",
-              range_text(range, text), range->attempt, delay, why);
+    pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %s: %s", range_text(range, text),
+              range->attempt, pawl__text_about_duration(delay, wait), why);
     if (!rewind_range(worker, range, range->from))
         return;
     pawl__range_reset(range);
@@ -200,7 +201,7 @@ static void
 refuse(pawl__worker *worker, pawl_range *range, pawl_verdict verdict, const char *hook, const pawl_error *err)
 {
     const pawl__settings *settings = worker->crew->settings;
-    const char *why = err->message[0] != '\0' ? err->message : "no reason given";
+    char *why = pawl__refusal_text(hook, verdict, err);
     char text[512];
 
     if (verdict == PAWL_RETRY && range->attempt <= settings->max_retries)
@@ -208,8 +209,9 @@ refuse(pawl__worker *worker, pawl_range *range, pawl_verdict verdict, const char
     else if (verdict == PAWL_RETRY && settings->on_error == PAWL__ON_ERROR_SKIP)
         skip_range(worker, range, why);
     else
-        pawl__worker_fail(worker, err->status != PAWL_OK ? err->status : PAWL_FAILED, "%s, attempt %d: %s: %s",
-                          range_text(range, text), range->attempt, hook, why);
+        pawl__worker_fail(worker, err->status != PAWL_OK ? err->status : PAWL_FAILED, "%s, attempt %d: %s",
+                          range_text(range, text), range->attempt, why);
+    g_free(why);
 }
 
 /* ---------------------------------------------------------------------------------------------------- deliveries -- */
@@ -226,7 +228,9 @@ begin_range(pawl__worker *worker, pawl_range *range)
     range->begun = true;
     if (hooks->range_begin == NULL)
         return true;
+    pawl__call_begin(&range->call, "range_begin");
     verdict = hooks->range_begin(hooks->user, range, &err);
+    pawl__call_end(&range->call);
     if (verdict == PAWL_DONE)
         return true;
     refuse(worker, range, verdict, "range_begin", &err);
@@ -247,8 +251,11 @@ on_records(pawl__worker *worker, pawl_range *range, const pawl_delivery *deliver
     for (size_t i = 0; i < delivery->count; i++)
         range->bytes += (int64_t) (delivery->records[i].key_size + delivery->records[i].value_size);
     pawl_error_clear(&err);
-    if (hooks->process != NULL)
+    if (hooks->process != NULL) {
+        pawl__call_begin(&range->call, "process");
         verdict = hooks->process(hooks->user, range, delivery->records, delivery->count, &err);
+        pawl__call_end(&range->call);
+    }
     if (verdict == PAWL_DONE) {
         atomic_store_explicit(&range->handed, delivery->records[delivery->count - 1].offset + 1, memory_order_relaxed);
         pawl__range_enter(range, PAWL_PHASE_FETCHING);
@@ -265,8 +272,11 @@ on_end(pawl__worker *worker, pawl_range *range)
     pawl_verdict verdict = PAWL_DONE;
 
     pawl__range_enter(range, PAWL_PHASE_PROCESSING);
-    if (range->begun && hooks->range_end != NULL)
+    if (range->begun && hooks->range_end != NULL) {
+        pawl__call_begin(&range->call, "range_end");
         verdict = hooks->range_end(hooks->user, range, &err);
+        pawl__call_end(&range->call);
+    }
     if (verdict != PAWL_DONE)
         refuse(worker, range, verdict, "range_end", &err);
     else

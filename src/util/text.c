@@ -76,6 +76,28 @@ from_units(const unit *units, int64_t value, char *text, size_t text_size)
     snprintf(text, text_size, "%" G_GINT64_FORMAT "%s", value / units->worth, value == 0 ? "" : units->name);
 }
 
+/* The largest unit of which there is at least one. */
+static const unit *
+largest_within(const unit *units, int64_t value)
+{
+    while (units->worth > 1 && value < units->worth)
+        units++;
+    return units;
+}
+
+/* "42s", "1.5s": one digit after the point, unless it is 0. */
+static void
+about_one_unit(const unit *of, int64_t value, char *text, size_t text_size)
+{
+    int64_t whole = value / of->worth;
+    int tenths = (int) (value % of->worth * 10 / of->worth);
+
+    if (tenths == 0)
+        snprintf(text, text_size, "%" G_GINT64_FORMAT "%s", whole, of->name);
+    else
+        snprintf(text, text_size, "%" G_GINT64_FORMAT ".%d%s", whole, tenths, of->name);
+}
+
 /* ------------------------------------------------------------------------------------------------------- numbers -- */
 
 bool
@@ -123,6 +145,13 @@ const char *
 pawl__text_from_size(int64_t bytes, char text[PAWL__SIZE_TEXT_SIZE])
 {
     from_units(size_units, bytes, text, PAWL__SIZE_TEXT_SIZE);
+    return text;
+}
+
+const char *
+pawl__text_about_size(int64_t bytes, char text[PAWL__SIZE_TEXT_SIZE])
+{
+    about_one_unit(largest_within(size_units, bytes), bytes, text, PAWL__SIZE_TEXT_SIZE);
     return text;
 }
 
@@ -204,6 +233,22 @@ const char *
 pawl__text_from_duration(int64_t ms, char text[PAWL__DURATION_TEXT_SIZE])
 {
     from_units(duration_units, ms, text, PAWL__DURATION_TEXT_SIZE);
+    return text;
+}
+
+const char *
+pawl__text_about_duration(int64_t ms, char text[PAWL__DURATION_TEXT_SIZE])
+{
+    const unit *large = largest_within(duration_units, ms), *small = large + 1;
+    int64_t rest = ms % large->worth;
+
+    if (large->worth <= 1000)
+        about_one_unit(large, ms < 10000 ? ms : ms - rest, text, PAWL__DURATION_TEXT_SIZE);
+    else if (rest < small->worth)
+        snprintf(text, PAWL__DURATION_TEXT_SIZE, "%" G_GINT64_FORMAT "%s", ms / large->worth, large->name);
+    else
+        snprintf(text, PAWL__DURATION_TEXT_SIZE, "%" G_GINT64_FORMAT "%s %d%s", ms / large->worth, large->name,
+                 (int) (rest / small->worth), small->name);
     return text;
 }
 

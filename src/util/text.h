@@ -20,7 +20,7 @@ bool pawl__text_offset(const char *text, size_t size, int64_t *ret_offset);
 /* Any 64-bit decimal integer, with "-" before it or not. */
 pawl_status pawl__text_integer(const char *text, int64_t *ret_value, pawl_error *err);
 
-/* "250ms", "10s", "5m", "2h", "1d", or ISO 8601 "PT10S", "P1DT2H", "PT0.5S"; a bare number is refused but for 0. In
+/* "250ms", "10s", "5m", "2h", "1d", or ISO 8601 "PT10S", "P1DT2H"; a bare number is refused but for 0. In
  * milliseconds, never negative. */
 pawl_status pawl__text_duration(const char *text, int64_t *ret_ms, pawl_error *err);
 
@@ -39,12 +39,19 @@ pawl_status pawl__text_time(const char *text, int64_t *ret_ms, pawl_error *err);
 const char *pawl__text_from_time(int64_t ms, char text[PAWL__TIME_TEXT_SIZE]);
 
 /* Milliseconds as the shortest text that pawl__text_duration() reads back: "90s", "2h", "0". Returns text. */
-#define PAWL__DURATION_TEXT_SIZE 24
+#define PAWL__DURATION_TEXT_SIZE 40
 const char *pawl__text_from_duration(int64_t ms, char text[PAWL__DURATION_TEXT_SIZE]);
 
+/* Milliseconds that were measured, cut to what a person wants to know of them: "200ms", "1.5s", "42s", "3m 20s", "2d 4h".
+ * Returns text. */
+const char *pawl__text_about_duration(int64_t ms, char text[PAWL__DURATION_TEXT_SIZE]);
+
 /* Bytes as the shortest text that pawl__text_size() reads back: "64MiB", "1000B". Returns text. */
-#define PAWL__SIZE_TEXT_SIZE 24
+#define PAWL__SIZE_TEXT_SIZE 40
 const char *pawl__text_from_size(int64_t bytes, char text[PAWL__SIZE_TEXT_SIZE]);
+
+/* Bytes that were counted, likewise: "512B", "1.5KiB", "64MiB". Returns text. */
+const char *pawl__text_about_size(int64_t bytes, char text[PAWL__SIZE_TEXT_SIZE]);
 
 /* Shows bytes in a message: printable ones as they are, others and the backslash as \xNN, at most a few dozen, then
  * "...". Returns text. */

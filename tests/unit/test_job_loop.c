@@ -33,7 +33,7 @@ goes_from_recovery_to_release(void **state)
     assert_int_equal(f->stats.partitions, 1);
     assert_int_equal(f->stats.lag, 0);
     assert_int_equal(f->err.status, PAWL_OK);
-    assert_true(fixture_logged(f, "saved t [0]: 0 -> 5, batch 1, to memory:"));
+    assert_true(fixture_logged(f, "saved t [0]: 0 -> 5 in memory:"));
 }
 
 static void

@@ -62,7 +62,7 @@ a_range_is_tried_again_from_its_start(void **state)
                    "save 1: t:0 0>4\n");
     assert_int_equal(f->stats.retries, 2);
     assert_int_equal(f->stats.records, 4);
-    assert_true(fixture_logged(f, "t [0] 0..4: attempt 1 failed, next in 1 ms: not now"));
+    assert_true(fixture_logged(f, "t [0] 0..4: attempt 1 failed, next in 1ms: range_end: not now"));
 }
 
 static void
@@ -125,7 +125,8 @@ a_range_may_be_skipped(void **state)
     fixture_expect(f, "flush save", "flush 1: t:1 0..2\nsave 1: t:0 0>5 t:1 0>2\n");
     assert_int_equal(f->stats.skipped, 5);
     assert_int_equal(f->stats.records, 2);
-    assert_true(fixture_logged(f, "t [0] 0..5: skipped after 2 attempts (on_error = skip): not now"));
+    assert_true(fixture_logged(f, "t [0] 0..5: skipped after 2 attempts (on_error = skip): process: not now"));
+    assert_true(fixture_logged(f, "left out: offsets skipped 5 (on_error = skip)"));
     pawl__memory_append(f->cluster, "t", 0, 1); /* the source goes on behind what was skipped */
     fixture_forget(f);
     assert_int_equal(fixture_run(f), PAWL_OK);

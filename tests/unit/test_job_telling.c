@@ -69,15 +69,51 @@ a_range_knows_its_batch(void **state)
     fixture_expect(f, "batch", "batch: 1 of g\n");
 }
 
+/* ----------------------------------------------------------------------------------------------- start, batch, end -- */
+
+static void
+tells_of_start_batches_and_end(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 5);
+    fixture_set(f, "max_offsets_per_batch", "3");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_true(fixture_logged(f, "start: group g, topics t, store trap:"));
+    assert_true(fixture_logged(f, ", trigger available-now, pawl "));
+    assert_true(fixture_logged(f, "read  t [0]: nothing, starting at 0 of 0..5, in memory:"));
+    assert_true(fixture_logged(f, "saved t [0]: 0 -> 3 in memory:"));
+    assert_true(fixture_logged(f, "batch 1: ranges 1, records 3 ("));
+    assert_true(fixture_logged(f, "), lag 2; plan "));
+    assert_true(fixture_logged(f, "), lag 0; plan "));
+    assert_true(fixture_logged(f, "end: trigger available-now is exhausted; batches 2, records 5 ("));
+    assert_false(fixture_logged(f, "left out"));
+    fixture_forget(f);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_true(fixture_logged(f, "read  t [0]: 5, epoch 2, in memory:"));
+}
+
+static void
+tells_no_secret(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "store", "trap://me:hunter2@host/");
+    fixture_run(f);
+    assert_true(fixture_logged(f, "store trap://me:***@host/"));
+    assert_true(fixture_logged(f, "end: "));
+    assert_false(fixture_logged(f, "hunter2"));
+}
+
 /* -------------------------------------------------------------------------------------------------------- reports -- */
 
 static void
 keep_report(void *user, const pawl_range_report *report)
 {
-    g_string_append_printf(user, "%s:%" PRId32 " %" PRId64 "..%" PRId64 " at %" PRId64 " #%d %s%s; ",
+    g_string_append_printf(user, "%s:%" PRId32 " %" PRId64 "..%" PRId64 " at %" PRId64 " #%d %s in %s%s; ",
                            report->partition.topic, report->partition.number, report->from, report->until,
                            report->offset, report->attempt, pawl_phase_name(report->phase),
-                           report->age_ms >= 0 ? "" : ", not opened");
+                           report->hook != NULL ? report->hook : "no hook", report->age_ms >= 0 ? "" : ", not opened");
 }
 
 /* Asks for a report on another thread than the hook's, which is what is promised to work. */
@@ -133,9 +169,9 @@ reports_what_is_in_hand(void **state)
     assert_int_equal(fixture_run(f), PAWL_OK);
     note_report(f);
     fixture_expect(f, "report",
-                   "report: t:0 0..5 at 0 #1 processing; 1 in hand\n"
-                   "report: t:0 0..5 at 3 #1 processing; 1 in hand\n"
-                   "report: t:0 0..5 at 5 #1 flushing; 1 in hand\n"
+                   "report: t:0 0..5 at 0 #1 processing in process; 1 in hand\n"
+                   "report: t:0 0..5 at 3 #1 processing in process; 1 in hand\n"
+                   "report: t:0 0..5 at 5 #1 flushing in flush; 1 in hand\n"
                    "report: 0 in hand\n");
 }
 
@@ -209,9 +245,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        fixture_test(tells_of_each_save),      fixture_test(a_range_knows_its_batch),
-        fixture_test(reports_what_is_in_hand), fixture_test(previews_and_writes_nothing),
-        fixture_test(previews_what_is_stored), fixture_test(a_store_for_reading_takes_no_writes),
+        fixture_test(tells_of_each_save),
+        fixture_test(a_range_knows_its_batch),
+        fixture_test(tells_of_start_batches_and_end),
+        fixture_test(tells_no_secret),
+        fixture_test(reports_what_is_in_hand),
+        fixture_test(previews_and_writes_nothing),
+        fixture_test(previews_what_is_stored),
+        fixture_test(a_store_for_reading_takes_no_writes),
     };
 
     return cmocka_run_group_tests_name("job: telling", tests, NULL, NULL);

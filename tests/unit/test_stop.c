@@ -48,6 +48,13 @@ await_left(leaver *l)
     pawl__wait_unlock(&l->wait);
 }
 
+static int64_t
+look_never(void *user)
+{
+    (void) user;
+    return PAWL__NEVER;
+}
+
 static pawl__stop *
 new_stop(int64_t shutdown_timeout_ms)
 {
@@ -84,7 +91,7 @@ leaves_once_when_it_is_asked_twice(void **state)
 
     (void) state;
     pawl__wait_init(&l.wait);
-    assert_int_equal(pawl__stop_watch(stop, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(stop, leave, look_never, &l, NULL), PAWL_OK);
     pawl__stop_request(stop);
     pawl__stop_request(stop);
     await_left(&l);
@@ -104,7 +111,7 @@ leaves_when_the_time_is_over(void **state)
 
     (void) state;
     pawl__wait_init(&l.wait);
-    assert_int_equal(pawl__stop_watch(stop, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(stop, leave, look_never, &l, NULL), PAWL_OK);
     pawl__stop_request(stop);
     await_left(&l);
     assert_true(pawl__clock_ms() - started_ms >= 50);
@@ -123,7 +130,7 @@ what_was_asked_before_is_not_lost(void **state)
     pawl__wait_init(&l.wait);
     pawl__stop_request(stop);
     pawl__stop_request(stop);
-    assert_int_equal(pawl__stop_watch(stop, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(stop, leave, look_never, &l, NULL), PAWL_OK);
     await_left(&l);
     pawl__stop_free(stop);
     pawl__wait_done(&l.wait);
@@ -137,7 +144,7 @@ nobody_is_told_after_unwatch(void **state)
 
     (void) state;
     pawl__wait_init(&l.wait);
-    assert_int_equal(pawl__stop_watch(stop, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(stop, leave, look_never, &l, NULL), PAWL_OK);
     pawl__stop_unwatch(stop);
     pawl__stop_request(stop);
     pawl__stop_request(stop);
@@ -191,7 +198,7 @@ wakes_who_waits(void **state)
 
     (void) state;
     pawl__wait_init(&l.wait);
-    assert_int_equal(pawl__stop_watch(finish.stop, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(finish.stop, leave, look_never, &l, NULL), PAWL_OK);
     assert_int_equal(pthread_create(&threads[0], NULL, wait_for_stop, &finish), 0);
     assert_int_equal(pthread_create(&threads[1], NULL, wait_for_stop, &gone), 0);
     pawl__stop_request(finish.stop);
@@ -201,6 +208,39 @@ wakes_who_waits(void **state)
     pthread_join(threads[1], NULL);
     assert_true(pawl__clock_ms() - started_ms < FAR_MS);
     pawl__stop_free(finish.stop);
+    pawl__wait_done(&l.wait);
+}
+
+/* Wants to be called three times, each at once. */
+static int64_t
+look_thrice(void *user)
+{
+    leaver *l = user;
+
+    pawl__wait_lock(&l->wait);
+    l->left++;
+    pawl__wait_wake(&l->wait);
+    pawl__wait_unlock(&l->wait);
+    return l->left < 3 ? 0 : PAWL__NEVER;
+}
+
+static void
+looks_as_often_as_it_is_told(void **state)
+{
+    leaver l = {.left = 0};
+    pawl__stop *stop = new_stop(FAR_MS);
+    int64_t deadline_ms = pawl__clock_ms() + FAR_MS;
+
+    (void) state;
+    pawl__wait_init(&l.wait);
+    assert_int_equal(pawl__stop_watch(stop, leave, look_thrice, &l, NULL), PAWL_OK);
+    pawl__wait_lock(&l.wait);
+    while (l.left < 3 && pawl__wait_until(&l.wait, deadline_ms))
+        continue;
+    pawl__wait_unlock(&l.wait);
+    pawl__stop_unwatch(stop);
+    assert_in_range(l.left, 3, 4); /* the end of the watch may have it look once more */
+    pawl__stop_free(stop);
     pawl__wait_done(&l.wait);
 }
 
@@ -225,7 +265,7 @@ takes_requests_from_signal_handlers(void **state)
     pawl__wait_init(&l.wait);
     signalled = new_stop(FAR_MS);
     assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
-    assert_int_equal(pawl__stop_watch(signalled, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(signalled, leave, look_never, &l, NULL), PAWL_OK);
     errno = EDOM;
     raise(SIGUSR1);
     assert_int_equal(errno, EDOM);
@@ -254,7 +294,7 @@ takes_requests_from_many_threads(void **state)
 
     (void) state;
     pawl__wait_init(&l.wait);
-    assert_int_equal(pawl__stop_watch(stop, leave, &l, NULL), PAWL_OK);
+    assert_int_equal(pawl__stop_watch(stop, leave, look_never, &l, NULL), PAWL_OK);
     for (size_t i = 0; i < G_N_ELEMENTS(threads); i++)
         assert_int_equal(pthread_create(&threads[i], NULL, request_often, stop), 0);
     for (size_t i = 0; i < G_N_ELEMENTS(threads); i++)
@@ -275,6 +315,7 @@ main(void)
         cmocka_unit_test(nobody_is_told_after_unwatch),
         cmocka_unit_test(waits_until_the_deadline),
         cmocka_unit_test(wakes_who_waits),
+        cmocka_unit_test(looks_as_often_as_it_is_told),
         cmocka_unit_test(takes_requests_from_signal_handlers),
         cmocka_unit_test(takes_requests_from_many_threads),
     };

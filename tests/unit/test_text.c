@@ -295,10 +295,37 @@ times_as_text(void **state)
 }
 
 static void
+tells_about(void **state)
+{
+    static const struct {
+        int64_t number;
+        const char *duration, *size;
+    } rows[] = {
+        {0, "0ms", "0B"},
+        {200, "200ms", "200B"},
+        {1000, "1s", "1000B"},
+        {1599, "1.5s", "1.5KiB"},
+        {42700, "42s", "41.6KiB"},
+        {60000, "1m", "58.5KiB"},
+        {200999, "3m 20s", "196.2KiB"},
+        {3600000, "1h", "3.4MiB"},
+        {187200000, "2d 4h", "178.5MiB"},
+        {INT64_MAX, "106751991167d 7h", "8388607.9TiB"},
+    };
+    char text[PAWL__DURATION_TEXT_SIZE];
+
+    (void) state;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        assert_string_equal(pawl__text_about_duration(rows[i].number, text), rows[i].duration);
+        assert_string_equal(pawl__text_about_size(rows[i].number, text), rows[i].size);
+    }
+}
+
+static void
 durations_and_sizes_as_text(void **state)
 {
     static const int64_t numbers[] = {0, 1, 999, 1000, 1024, 60000, 90000, 3600000, 86400000, 1 << 20, INT64_MAX};
-    char text[24];
+    char text[PAWL__DURATION_TEXT_SIZE];
 
     (void) state;
     assert_string_equal(pawl__text_from_duration(90000, text), "90s");
@@ -376,6 +403,7 @@ main(void)
         cmocka_unit_test(times),
         cmocka_unit_test(times_as_text),
         cmocka_unit_test(durations_and_sizes_as_text),
+        cmocka_unit_test(tells_about),
         cmocka_unit_test(bytes_as_text),
         cmocka_unit_test(cutting),
         cmocka_unit_test(secret_names),

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/text.h"
 
 /* Messages taken out of the queue at once: enough to spread the cost, few enough to stay in the cache. */
 #define ARRAY_SIZE 2048
@@ -462,6 +463,7 @@ fail_stalled(pawl_source_lane *lane, int64_t now, pawl_delivery *ret_delivery)
     kafka_source *source = lane->source;
     pawl_source_tap *tap = hungriest(lane);
     int64_t since_ms = tap != NULL ? MAX(tap->progress_ms, lane->idle_since_ms) : now;
+    char timeout[PAWL__DURATION_TEXT_SIZE];
 
     if (tap == NULL || now - since_ms < source->stall_timeout_ms)
         return false;
@@ -469,8 +471,9 @@ fail_stalled(pawl_source_lane *lane, int64_t now, pawl_delivery *ret_delivery)
     ret_delivery->cookie = tap->cookie;
     pthread_mutex_lock(&source->complaint.mutex);
     pawl_error_set(&ret_delivery->err, PAWL_STALLED, 0, 0,
-                   "%s [%" PRId32 "] at offset %" PRId64 ": nothing came for stall_timeout = %" PRId64 " ms%s%s",
-                   tap->partition.topic, tap->partition.number, tap->reached, source->stall_timeout_ms,
+                   "%s [%" PRId32 "] at offset %" PRId64 ": nothing came for stall_timeout = %s%s%s",
+                   tap->partition.topic, tap->partition.number, tap->reached,
+                   pawl__text_from_duration(source->stall_timeout_ms, timeout),
                    source->complaint.text[0] != '\0' ? "; " : "", source->complaint.text);
     pthread_mutex_unlock(&source->complaint.mutex);
     pawl__kafka_range_shut(lane, tap);
