@@ -38,6 +38,10 @@ typedef struct pawl_store_options {
     const pawl_log *log; /* copied; NULL: silence */
     int64_t timeout_ms;  /* the longest that any call may take; default 30,000 */
     bool read_only;      /* nothing is made and nothing is written: what is not there yet counts as empty */
+
+    /* Properties of librdkafka for a store that Kafka keeps: name, value, name, value ... NULL; borrowed until the store
+     * is open. NULL: none. */
+    const char *const *kafka;
 } pawl_store_options;
 
 #define PAWL_HOST_SIZE      256

@@ -99,6 +99,9 @@ void pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bo
 
 bool pawl__job_is_member(const pawl_job *job);
 
+/* Has the loop look what the group wants of it. On a thread of the source. */
+void pawl__job_group_changed(void *job);
+
 /* Has the group share out these partitions, sorted, and remembers them. */
 pawl_status pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err);
 

@@ -35,9 +35,8 @@ holding_at(pawl_job *job, size_t index)
 
 /* ------------------------------------------------------------------------------------------------------- joining -- */
 
-/* On a thread of the source. */
-static void
-group_changed(void *user)
+void
+pawl__job_group_changed(void *user)
 {
     pawl_job *job = user;
 
@@ -60,7 +59,6 @@ remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
 pawl_status
 pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err)
 {
-    pawl_source_group group = {.changed = group_changed, .user = job};
     GPtrArray *topics = g_ptr_array_new();
     pawl_status status;
 
@@ -69,7 +67,7 @@ pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count,
         if (i == 0 || !g_str_equal(selected[i].topic, selected[i - 1].topic)) /* sorted */
             g_ptr_array_add(topics, (char *) selected[i].topic);
     g_ptr_array_add(topics, NULL);
-    status = job->source.api->subscribe(job->source.self, &group, (const char *const *) topics->pdata, err);
+    status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, err);
     g_ptr_array_unref(topics);
     return status;
 }

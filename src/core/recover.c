@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/config.h"
+#include "core/store.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -39,9 +40,15 @@ give_properties(const pawl_source_setup *setup, void (*fn)(void *user, const cha
 }
 
 static pawl_status
-open_source(pawl_job *job, pawl_error *err)
+open_source(pawl_job *job, bool read_only, pawl_error *err)
 {
     const pawl__settings *settings = &job->settings;
+    pawl_source_group group = {
+        .instance_id = settings->instance_id,
+        .discovery_interval_ms = settings->discovery_interval_ms,
+        .changed = pawl__job_group_changed,
+        .user = job,
+    };
     pawl_partition *partitions = g_new0(pawl_partition, settings->partition_count);
     pawl_source_setup setup = {
         .group = settings->group,
@@ -53,9 +60,8 @@ open_source(pawl_job *job, pawl_error *err)
         .read_committed = settings->isolation == PAWL__READ_COMMITTED,
         .memory_bytes = settings->fetch_memory_bytes,
         .stall_timeout_ms = settings->stall_timeout_ms,
-        .discovery_interval_ms = settings->discovery_interval_ms,
-        .instance_id = settings->instance_id,
         .lanes = (int) settings->parallelism,
+        .group_member = pawl__job_is_member(job) && !read_only ? &group : NULL,
         .log = &job->log,
         .properties = give_properties,
         ._properties = pawl__config_kafka(job->config),
@@ -70,15 +76,37 @@ open_source(pawl_job *job, pawl_error *err)
     return status;
 }
 
+static void
+append_property(gpointer name, gpointer value, gpointer user)
+{
+    g_ptr_array_add(user, name);
+    g_ptr_array_add(user, value);
+}
+
+static pawl_status
+open_store(pawl_job *job, bool read_only, pawl_error *err)
+{
+    GPtrArray *properties = g_ptr_array_new();
+    pawl_store_options options = {
+        .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms, .read_only = read_only};
+    void *member = pawl__job_is_member(job) ? job->source.api->member(job->source.self) : NULL;
+    pawl_status status;
+
+    g_hash_table_foreach((GHashTable *) pawl__config_kafka(job->config), append_property, properties);
+    g_ptr_array_add(properties, NULL);
+    options.kafka = (const char *const *) properties->pdata;
+    status = pawl__store_open_as_member(job->settings.store, &options, member, &job->store, err);
+    g_ptr_array_unref(properties);
+    return status;
+}
+
 pawl_status
 pawl__job_open(pawl_job *job, bool read_only, pawl_error *err)
 {
-    pawl_store_options options = {
-        .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms, .read_only = read_only};
-    pawl_status status = open_source(job, err);
+    pawl_status status = open_source(job, read_only, err);
 
     if (status == PAWL_OK)
-        status = pawl_store_open(job->settings.store, &options, &job->store, err);
+        status = open_store(job, read_only, err);
     if (status == PAWL_OK && job->settings.replay == PAWL__REPLAY_EXACT &&
         (pawl_store_capabilities(job->store) & PAWL_STORE_PLAN) == 0)
         status = pawl_error_set(err, PAWL_INVALID, 0, 0,

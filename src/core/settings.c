@@ -315,8 +315,9 @@ static const pawl__setting table[] = {
         .name = "batch_timeout",
         .kind = PAWL__SETTING_DURATION,
         .fallback = "0",
-        .summary = "A batch that takes longer than this to be fetched and processed ends the job with an error, unsaved. "
-                   "0: it may take as long as it likes.",
+        .summary =
+            "A batch that takes longer than this to be fetched and processed ends the job with an error, unsaved. "
+            "0: it may take as long as it likes.",
         .max = YEAR_MS,
         .field = offsetof(pawl__settings, batch_timeout_ms),
     },

@@ -118,11 +118,7 @@ pawl_status
 pawl__settings_check(const pawl__settings *settings, pawl_error *err)
 {
     static pawl_status (*const checks[])(const pawl__settings *settings, pawl_error *err) = {
-        check_required,
-        check_limits,
-        check_takeover,
-        check_members,
-        check_start,
+        check_required, check_limits, check_takeover, check_members, check_start,
     };
     pawl_status status = PAWL_OK;
 

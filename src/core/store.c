@@ -13,7 +13,7 @@
 #define DEFAULT_TIMEOUT_MS 30000
 
 /* As it was in the first version: the least that any program gives. */
-#define SMALLEST_OPTIONS_SIZE sizeof(pawl_store_options)
+#define SMALLEST_OPTIONS_SIZE offsetof(pawl_store_options, kafka)
 
 int64_t
 pawl_sys_now_ms(void)
@@ -116,7 +116,7 @@ store_new(const pawl_store_backend *backend, const pawl_store_options *options)
 }
 
 static pawl_status
-open_backend(pawl_store *store, const pawl__url *url, pawl_error *err)
+open_backend(pawl_store *store, const pawl__url *url, const pawl_store_options *options, void *member, pawl_error *err)
 {
     option_source source = {store->backend, url};
     pawl_store_setup setup = {
@@ -128,6 +128,8 @@ open_backend(pawl_store *store, const pawl__url *url, pawl_error *err)
         .log = &store->log,
         .deadline_ms = pawl__clock_ms() + store->timeout_ms,
         .read_only = store->read_only,
+        .kafka = options->kafka,
+        .member = member,
         .option = get_option,
         ._options = &source,
     };
@@ -136,7 +138,7 @@ open_backend(pawl_store *store, const pawl__url *url, pawl_error *err)
 }
 
 static pawl_status
-open_url(const pawl__url *url, const pawl_store_options *options, pawl_store **ret_store, pawl_error *err)
+open_url(const pawl__url *url, const pawl_store_options *options, void *member, pawl_store **ret_store, pawl_error *err)
 {
     const pawl_store_backend *backend;
     pawl_store *store;
@@ -148,7 +150,7 @@ open_url(const pawl__url *url, const pawl_store_options *options, pawl_store **r
         return status;
 
     store = store_new(backend, options);
-    status = open_backend(store, url, err);
+    status = open_backend(store, url, options, member, err);
     if (status != PAWL_OK) {
         pawl_store_close(store);
         return status;
@@ -158,7 +160,8 @@ open_url(const pawl__url *url, const pawl_store_options *options, pawl_store **r
 }
 
 pawl_status
-pawl_store_open(const char *url, const pawl_store_options *options, pawl_store **ret_store, pawl_error *err)
+pawl__store_open_as_member(const char *url, const pawl_store_options *options, void *member, pawl_store **ret_store,
+                           pawl_error *err)
 {
     pawl_store_options known;
     pawl__url parts;
@@ -168,9 +171,15 @@ pawl_store_open(const char *url, const pawl_store_options *options, pawl_store *
         return status;
     status = pawl__url_parse(url, &parts, err);
     if (status == PAWL_OK)
-        status = open_url(&parts, &known, ret_store, err);
+        status = open_url(&parts, &known, member, ret_store, err);
     pawl__url_done(&parts);
     return status;
+}
+
+pawl_status
+pawl_store_open(const char *url, const pawl_store_options *options, pawl_store **ret_store, pawl_error *err)
+{
+    return pawl__store_open_as_member(url, options, NULL, ret_store, err);
 }
 
 void

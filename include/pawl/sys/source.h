@@ -29,6 +29,14 @@ struct pawl_record_ops {
     bool (*header)(const pawl_record *record, size_t index, pawl_header *ret_header);
 };
 
+/* A source that is a member of a group. */
+typedef struct pawl_source_group {
+    const char *instance_id; /* of a static member, or NULL */
+    int64_t discovery_interval_ms;
+    void (*changed)(void *user); /* on any thread, once it has subscribed: look at assigned and revoked */
+    void *user;
+} pawl_source_group;
+
 /* What open gets; borrowed until open returns, but for `log`, which lives as long as the source. */
 typedef struct pawl_source_setup {
     const char *group;
@@ -40,21 +48,14 @@ typedef struct pawl_source_setup {
     bool read_committed; /* else uncommitted records are read, and ends and lag count them */
     int64_t memory_bytes;
     int64_t stall_timeout_ms;
-    int64_t discovery_interval_ms;
-    const char *instance_id; /* of a static member of the group, or NULL */
     int lanes;
+    const pawl_source_group *group_member; /* members = group; NULL: alone */
     const pawl_log *log;
     /* Calls fn for each property that is passed through ("kafka.NAME" without the prefix). */
     void (*properties)(const struct pawl_source_setup *setup,
                        void (*fn)(void *user, const char *name, const char *value), void *user);
     const void *_properties;
 } pawl_source_setup;
-
-/* How a source that is a member of a group tells that the group wants something. */
-typedef struct pawl_source_group {
-    void (*changed)(void *user); /* on any thread: look at assigned and revoked */
-    void *user;
-} pawl_source_group;
 
 /* The bounds of one log. */
 typedef struct pawl_bounds_line {
@@ -139,7 +140,7 @@ typedef struct pawl_source_backend {
      */
 
     /* Joins the group, or tells it that the topics are others now. */
-    pawl_status (*subscribe)(void *self, const pawl_source_group *group, const char *const *topics, pawl_error *err);
+    pawl_status (*subscribe)(void *self, const char *const *topics, pawl_error *err);
 
     /* Calls found for each partition that is assigned, but for those that are revoked. False: the group has not decided
      * on anything yet. */

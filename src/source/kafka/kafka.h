@@ -63,8 +63,8 @@ typedef struct kafka_client_setup {
     char *client_id;
     char *instance_id; /* of a static member, or NULL */
     bool read_committed;
-    int64_t refresh_ms; /* of metadata; 0: librdkafka's own */
-    int events;         /* RD_KAFKA_EVENT_* that its queue carries */
+    int64_t refresh_ms;    /* of metadata; 0: librdkafka's own */
+    int events;            /* RD_KAFKA_EVENT_* that its queue carries */
     GPtrArray *properties; /* name, value, name, value ... */
     kafka_complaint *complaint;
 } kafka_client_setup;
@@ -178,8 +178,12 @@ pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *clie
 
 typedef struct kafka_member kafka_member;
 
-pawl_status pawl__kafka_subscribe(void *self, const pawl_source_group *group, const char *const *topics,
-                                  pawl_error *err);
+/* Makes the client that will be a member. pawl__kafka_member_free() frees it; NULL is fine. */
+pawl_status pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kafka_member **ret_member,
+                                   pawl_error *err);
+void pawl__kafka_member_free(kafka_member *member);
+
+pawl_status pawl__kafka_subscribe(void *self, const char *const *topics, pawl_error *err);
 bool pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user);
 pawl_status pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,
                                 pawl_error *err);
@@ -202,12 +206,11 @@ void pawl__kafka_nudge(kafka_nudger *nudger, const char *topic, int32_t partitio
 
 struct kafka_source {
     const pawl_log *log;
-    rd_kafka_t *client; /* fetches */
-    rd_kafka_t *asker;  /* asks: a broker answers one request of a connection after the other, and a fetch may wait */
+    rd_kafka_t *client;   /* fetches */
+    rd_kafka_t *asker;    /* asks: a broker answers one request of a connection after the other, and a fetch may wait */
     kafka_member *member; /* NULL: of no group */
     kafka_client_setup client_setup;
     kafka_client_setup asker_setup;
-    kafka_client_setup member_setup;
     kafka_complaint complaint;
     kafka_budget budget;
     kafka_nudger *nudger;

@@ -23,9 +23,11 @@
 
 struct kafka_member {
     kafka_source *source;
+    kafka_client_setup setup;
     rd_kafka_t *client;
     rd_kafka_queue_t *queue;
     pthread_t thread;
+    bool subscribed; /* and the thread runs */
     void (*changed)(void *user);
     void *user;
     char **topics; /* subscribed to; NULL-terminated */
@@ -180,7 +182,7 @@ on_error(kafka_member *member, rd_kafka_event_t *event)
         return;
     }
     pawl__wait_lock(&member->wait);
-    pawl_error_set(&member->failure, status, 0, code, "group '%s': %s", member->source->client_setup.group, text);
+    pawl_error_set(&member->failure, status, 0, code, "group '%s': %s", member->setup.group, text);
     pawl__wait_unlock(&member->wait);
 }
 
@@ -245,11 +247,41 @@ subscribe(kafka_member *member)
     return code;
 }
 
-static void
-member_free(kafka_member *member)
+pawl_status
+pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kafka_member **ret_member, pawl_error *err)
 {
+    kafka_member *member = g_new0(kafka_member, 1);
+    pawl_status status;
+
+    member->source = source;
+    member->setup = source->client_setup;
+    member->setup.instance_id = g_strdup(group->instance_id);
+    member->setup.refresh_ms = group->discovery_interval_ms;
+    member->setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
+    member->changed = group->changed;
+    member->user = group->user;
+    member->assigned = partitions_new();
+    member->revoked = partitions_new();
+    pawl__wait_init(&member->wait);
+    status = pawl__kafka_client_new(&member->setup, &source->budget, &member->client, err);
+    if (status != PAWL_OK) {
+        pawl__kafka_member_free(member);
+        return status;
+    }
+    rd_kafka_poll_set_consumer(member->client);
+    member->queue = rd_kafka_queue_get_consumer(member->client);
+    *ret_member = member;
+    return PAWL_OK;
+}
+
+void
+pawl__kafka_member_free(kafka_member *member)
+{
+    if (member == NULL)
+        return;
     g_clear_pointer(&member->queue, rd_kafka_queue_destroy);
     pawl__kafka_client_free(member->client);
+    g_free(member->setup.instance_id);
     g_strfreev(member->topics);
     g_array_unref(member->assigned);
     g_array_unref(member->revoked);
@@ -258,50 +290,31 @@ member_free(kafka_member *member)
 }
 
 static pawl_status
-join(kafka_source *source, const pawl_source_group *group, pawl_error *err)
+start_thread(kafka_member *member, pawl_error *err)
 {
-    kafka_member *member = g_new0(kafka_member, 1);
-    pawl_status status;
-    int code;
+    int code = pthread_create(&member->thread, NULL, take_events, member);
 
-    member->source = source;
-    member->changed = group->changed;
-    member->user = group->user;
-    member->assigned = partitions_new();
-    member->revoked = partitions_new();
-    pawl__wait_init(&member->wait);
-    status = pawl__kafka_client_new(&source->member_setup, &source->budget, &member->client, err);
-    if (status == PAWL_OK) {
-        rd_kafka_poll_set_consumer(member->client);
-        member->queue = rd_kafka_queue_get_consumer(member->client);
-        code = pthread_create(&member->thread, NULL, take_events, member);
-        if (code != 0)
-            status = pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start a thread: %s", g_strerror(code));
-    }
-    if (status == PAWL_OK)
-        source->member = member;
-    else
-        member_free(member);
-    return status;
+    if (code != 0)
+        return pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start a thread: %s", g_strerror(code));
+    member->subscribed = true;
+    return PAWL_OK;
 }
 
 pawl_status
-pawl__kafka_subscribe(void *self, const pawl_source_group *group, const char *const *topics, pawl_error *err)
+pawl__kafka_subscribe(void *self, const char *const *topics, pawl_error *err)
 {
-    kafka_source *source = self;
-    pawl_status status = source->member == NULL ? join(source, group, err) : PAWL_OK;
+    kafka_member *member = ((kafka_source *) self)->member;
+    pawl_status status = member->subscribed ? PAWL_OK : start_thread(member, err);
     rd_kafka_resp_err_t code;
 
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || (member->topics != NULL && g_strv_equal((const char *const *) member->topics, topics)))
         return status;
-    if (source->member->topics != NULL && g_strv_equal((const char *const *) source->member->topics, topics))
-        return PAWL_OK;
-    g_strfreev(source->member->topics);
-    source->member->topics = g_strdupv((char **) topics);
-    code = subscribe(source->member);
+    g_strfreev(member->topics);
+    member->topics = g_strdupv((char **) topics);
+    code = subscribe(member);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         return PAWL_OK;
-    return pawl_error_set(err, PAWL_FAILED, 0, code, "group '%s': cannot subscribe: %s", source->client_setup.group,
+    return pawl_error_set(err, PAWL_FAILED, 0, code, "group '%s': cannot subscribe: %s", member->setup.group,
                           rd_kafka_err2str(code));
 }
 
@@ -335,7 +348,7 @@ pawl__kafka_unsubscribe(void *self)
     kafka_member *member = source->member;
     bool must_answer;
 
-    if (member == NULL)
+    if (member == NULL || !member->subscribed)
         return;
     pawl__wait_lock(&member->wait);
     member->leaving = true;
@@ -346,8 +359,7 @@ pawl__kafka_unsubscribe(void *self)
     if (must_answer)
         answer(member, false);
     say_goodbye(member);
-    member_free(member);
-    source->member = NULL;
+    member->subscribed = false;
 }
 
 /* --------------------------------------------------------------------------------------------- for the loop's thread -- */

@@ -189,11 +189,6 @@ init(kafka_source *source, const pawl_source_setup *setup)
     setup->properties(setup, add_property, source->client_setup.properties);
     source->asker_setup = source->client_setup;
     source->asker_setup.group = NULL;
-    source->member_setup = source->client_setup;
-    source->member_setup.instance_id = g_strdup(setup->instance_id);
-    source->member_setup.read_committed = true; /* it is also asked for offsets that were committed */
-    source->member_setup.refresh_ms = setup->discovery_interval_ms;
-    source->member_setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
     source->topics = g_ptr_array_new_with_free_func(g_free);
     source->explicit = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
     g_array_set_clear_func(source->explicit, clear_partition);
@@ -218,6 +213,8 @@ source_open(void *self, const pawl_source_setup *setup, pawl_error *err)
         status = connect_client(source, MAX(FIRST_ROOM, (int) setup->partition_count), err);
     if (status == PAWL_OK)
         status = connect_asker(source, err);
+    if (status == PAWL_OK && setup->group_member != NULL)
+        status = pawl__kafka_member_new(source, setup->group_member, &source->member, err);
     return status;
 }
 
@@ -227,6 +224,7 @@ source_close(void *self)
     kafka_source *source = self;
 
     pawl__kafka_unsubscribe(source);
+    pawl__kafka_member_free(source->member);
     disconnect(source);
     disconnect_asker(source);
     g_ptr_array_unref(source->lanes);
@@ -241,7 +239,6 @@ source_close(void *self)
     g_ptr_array_unref(source->client_setup.properties);
     g_free(source->client_setup.client_id);
     g_free(source->client_setup.group);
-    g_free(source->member_setup.instance_id);
     pawl__wait_done(&source->cancel_wait);
     pthread_mutex_destroy(&source->complaint.mutex);
 }
