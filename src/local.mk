@@ -18,6 +18,8 @@ src_libpawl_util_la_SOURCES = \
 	src/util/log.h \
 	src/util/nearest.c \
 	src/util/nearest.h \
+	src/util/partition.c \
+	src/util/partition.h \
 	src/util/pattern.c \
 	src/util/pattern.h \
 	src/util/text.c \

@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/partition.h"
 #include "util/text.h"
 
 /* How often a topic that is not there yet is looked for at the start. */

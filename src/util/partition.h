@@ -1,0 +1,18 @@
+/*
+ * partition.h - partitions as keys. Pure
+ */
+#ifndef PAWL_UTIL_PARTITION_H
+#define PAWL_UTIL_PARTITION_H
+
+#include <glib.h>
+
+#include <pawl/offsets.h>
+
+/* The order of partitions, and of whatever begins with one: by topic, then by number. */
+int pawl__partition_compare(const void *a, const void *b);
+
+/* For hash tables with a pawl_partition as the key. */
+guint pawl__partition_hash(gconstpointer key);
+gboolean pawl__partition_equal(gconstpointer a, gconstpointer b);
+
+#endif
