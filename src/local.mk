@@ -86,10 +86,14 @@ src_libpawl_core_la_SOURCES = \
 	src/core/worker.h \
 	src/source/kafka/ask.c \
 	src/source/kafka/client.c \
+	src/source/kafka/deliver.c \
+	src/source/kafka/hunger.c \
 	src/source/kafka/kafka.h \
 	src/source/kafka/lane.c \
+	src/source/kafka/lane.h \
 	src/source/kafka/nudge.c \
 	src/source/kafka/source.c \
+	src/source/kafka/stray.c \
 	src/source/kafka/tap.c
 
 # A cluster in memory: only tests link it.

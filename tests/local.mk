@@ -50,6 +50,7 @@ endif
 
 INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
+	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_memory \
 	tests/integration/test_kafka_ranges \

@@ -17,22 +17,6 @@
 
 /* ---------------------------------------------------------------------------------------------------------- taps -- */
 
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
-
 static void
 free_tap(gpointer tap)
 {
@@ -43,6 +27,12 @@ static void
 free_lane(gpointer lane)
 {
     pawl__kafka_lane_free(lane);
+}
+
+static void
+free_message(gpointer message)
+{
+    rd_kafka_message_destroy(message);
 }
 
 static void
@@ -57,14 +47,6 @@ clear_partition(gpointer data)
     g_free((char *) ((pawl_partition *) data)->topic);
 }
 
-pawl_source_tap *
-pawl__kafka_find_tap(kafka_source *source, const rd_kafka_message_t *message)
-{
-    pawl_partition partition = {rd_kafka_topic_name(message->rkt), message->partition};
-
-    return g_hash_table_lookup(source->index, &partition);
-}
-
 /* -------------------------------------------------------------------------------------------------------- client -- */
 
 static void
@@ -76,6 +58,7 @@ disconnect(kafka_source *source)
         rd_kafka_assign(source->client, NULL); /* nothing comes into the queues any more */
     for (guint i = 0; i < source->lanes->len; i++)
         pawl__kafka_lane_disconnect(g_ptr_array_index(source->lanes, i));
+    g_ptr_array_set_size(source->strays, 0);
     for (guint i = 0; i < source->taps->len; i++)
         pawl__kafka_tap_disconnect(g_ptr_array_index(source->taps, i));
     g_ptr_array_set_size(source->client_topics, 0);
@@ -195,7 +178,8 @@ init(kafka_source *source, const pawl_source_setup *setup)
     source->client_topics = g_ptr_array_new_with_free_func(free_topic);
     source->asker_topics = g_ptr_array_new_with_free_func(free_topic);
     source->taps = g_ptr_array_new_with_free_func(free_tap);
-    source->index = g_hash_table_new(partition_hash, partition_equal);
+    pthread_mutex_init(&source->strays_mutex, NULL);
+    source->strays = g_ptr_array_new_with_free_func(free_message);
     source->lanes = g_ptr_array_new_with_free_func(free_lane);
     for (int i = 0; i < setup->lanes; i++)
         g_ptr_array_add(source->lanes, pawl__kafka_lane_new(source));
@@ -224,7 +208,8 @@ source_close(void *self)
     disconnect(source);
     disconnect_asker(source);
     g_ptr_array_unref(source->lanes);
-    g_hash_table_unref(source->index);
+    g_ptr_array_unref(source->strays);
+    pthread_mutex_destroy(&source->strays_mutex);
     g_ptr_array_unref(source->taps);
     g_ptr_array_unref(source->asker_topics);
     g_ptr_array_unref(source->client_topics);
