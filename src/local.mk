@@ -14,6 +14,7 @@ src_libpawl_util_la_SOURCES = \
 	src/util/clock.c \
 	src/util/clock.h \
 	src/util/error.c \
+	src/util/error.h \
 	src/util/log.c \
 	src/util/log.h \
 	src/util/nearest.c \

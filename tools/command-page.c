@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "tools/mdoc.h"
+#include "util/error.h"
 
 /* Calls fn for each command, parents before their members; `name` is the whole of it, "pawl offsets set". */
 static void
@@ -43,6 +44,19 @@ static const char exit_status[] = ".Sh EXIT STATUS\n"
                                   ".It 5\n"
                                   "A server cannot be reached.\n"
                                   ".El\n";
+
+static void
+print_exit_status(void)
+{
+    fputs(exit_status, stdout);
+    puts(".Pp\nThe word with which a job logs its failure tells more:\n.Bl -tag -width Ds");
+    for (size_t i = 0; i < pawl__status_count(); i++) {
+        printf(".It Em %s , No exit status %d\n", pawl_status_name((pawl_status) i),
+               pawl_status_exit_code((pawl_status) i));
+        mdoc_print_text(pawl__status_meaning((pawl_status) i));
+    }
+    puts(".El");
+}
 
 static const char see_also[] = ".Xr pawl-settings 5 ,\n"
                                ".Xr pawl 7\n";
@@ -205,7 +219,7 @@ print_overview(void)
         print_summary(members[i]);
     }
     puts(".El\n.Pp\nEach command shows with\n.Fl \\-help\nwhat stands in its page.");
-    fputs(exit_status, stdout);
+    print_exit_status();
     puts(".Sh SEE ALSO");
     for (size_t i = 0; members[i] != NULL; i++)
         printf(".Xr pawl-%s 1 ,\n", members[i]->name);
