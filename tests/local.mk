@@ -5,6 +5,7 @@
 # Automake's driver, by way of tests/support/run-case.
 
 CHECKS = \
+	tests/check-corpus \
 	tests/check-exports \
 	tests/check-format \
 	tests/check-headers \
@@ -198,4 +199,4 @@ check-static:
 # The layout of all C. `make format` applies it, tests/check-format checks it.
 PHONY += format
 format:
-	cd $(srcdir) && find include src backends tests examples bench tools -name '*.[ch]' -exec $(CLANG_FORMAT) -i {} +
+	cd $(srcdir) && find include src backends tests examples bench fuzz tools -name '*.[ch]' -exec $(CLANG_FORMAT) -i {} +
