@@ -42,12 +42,12 @@ free_port() {
     done
 }
 
-# fetch_jars NAME POM: prints the folder that holds the jars of a pom. They come from Maven Central, once, into
-# ${XDG_CACHE_HOME:-~/.cache}/pawl, where they appear all at once or not at all.
+# fetch_jars NAME POM [OPTION...]: prints the folder that holds the jars of a pom, asked of Maven with these options. They
+# come from Maven Central, once, into ${XDG_CACHE_HOME:-~/.cache}/pawl, where they appear all at once or not at all.
 fetch_jars() {
     local cache folder
     cache=${XDG_CACHE_HOME:-$HOME/.cache}/pawl
-    folder=$cache/$1-$(sha256sum "$2" | cut -c1-12)
+    folder=$cache/$1-$(cat "$2" <(printf '%s' "${@:3}") | sha256sum | cut -c1-12)
     mkdir -p "$cache"
     (
         flock 9
@@ -57,7 +57,7 @@ fetch_jars() {
         mkdir "$folder.part"
         # Maven wants a folder of its own beside the pom.
         cp "$2" "$folder.part/pom.xml"
-        mvn --batch-mode --quiet -Dstyle.color=never -f "$folder.part/pom.xml" dependency:copy-dependencies \
+        mvn --batch-mode --quiet -Dstyle.color=never -f "$folder.part/pom.xml" dependency:copy-dependencies "${@:3}" \
             -DoutputDirectory="$folder.part/libs" -DincludeScope=runtime >&2
         mv "$folder.part" "$folder"
     ) 9>"$cache/$1.lock"

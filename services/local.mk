@@ -13,5 +13,6 @@ EXTRA_DIST += \
 	services/kafka/kill \
 	services/kafka/log4j2.properties \
 	services/kafka/pom.xml \
+	services/kafka/secure.sh \
 	services/kafka/start \
 	services/kafka/stop

@@ -14,10 +14,13 @@ src_libpawl_util_la_SOURCES = \
 	src/util/clock.c \
 	src/util/clock.h \
 	src/util/error.c \
+	src/util/error.h \
 	src/util/log.c \
 	src/util/log.h \
 	src/util/nearest.c \
 	src/util/nearest.h \
+	src/util/partition.c \
+	src/util/partition.h \
 	src/util/pattern.c \
 	src/util/pattern.h \
 	src/util/text.c \
@@ -85,11 +88,15 @@ src_libpawl_core_la_SOURCES = \
 	src/core/worker.h \
 	src/source/kafka/ask.c \
 	src/source/kafka/client.c \
+	src/source/kafka/deliver.c \
+	src/source/kafka/hunger.c \
 	src/source/kafka/kafka.h \
 	src/source/kafka/lane.c \
+	src/source/kafka/lane.h \
 	src/source/kafka/member.c \
 	src/source/kafka/nudge.c \
 	src/source/kafka/source.c \
+	src/source/kafka/stray.c \
 	src/source/kafka/tap.c
 
 # A cluster in memory: only tests link it.

@@ -5,6 +5,7 @@
 # Automake's driver, by way of tests/support/run-case.
 
 CHECKS = \
+	tests/check-corpus \
 	tests/check-exports \
 	tests/check-format \
 	tests/check-headers \
@@ -17,9 +18,12 @@ STATIC_CHECKS = \
 
 UNIT_TESTS = \
 	tests/unit/test_backoff \
+	tests/unit/test_buffer \
 	tests/unit/test_chatter \
 	tests/unit/test_config \
 	tests/unit/test_error \
+	tests/unit/test_expand \
+	tests/unit/test_ini \
 	tests/unit/test_job_hold \
 	tests/unit/test_job_hung \
 	tests/unit/test_job_loop \
@@ -29,14 +33,19 @@ UNIT_TESTS = \
 	tests/unit/test_job_start \
 	tests/unit/test_job_stop \
 	tests/unit/test_job_telling \
+	tests/unit/test_jobfile \
 	tests/unit/test_log \
 	tests/unit/test_offsets \
+	tests/unit/test_offsets_file \
+	tests/unit/test_parse \
 	tests/unit/test_pattern \
 	tests/unit/test_plan \
 	tests/unit/test_registry \
 	tests/unit/test_settings \
+	tests/unit/test_specs \
 	tests/unit/test_stop \
 	tests/unit/test_store \
+	tests/unit/test_table \
 	tests/unit/test_text \
 	tests/unit/test_url
 
@@ -50,6 +59,7 @@ endif
 
 INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
+	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_memory \
 	tests/integration/test_kafka_ranges \
@@ -111,7 +121,17 @@ check_PROGRAMS += $(UNIT_TESTS) $(CONFORMANCE_TESTS) $(INTEGRATION_TESTS)
 check_LTLIBRARIES += tests/libpawl-testing.la tests/libpawl-conformance.la
 endif
 
-tests_unit_test_chatter_LDADD = src/cli/libpawl-cli.la $(LDADD)
+# Those of the program.
+CLI_TEST_LIBS = src/cli/libpawl-cli.la $(LDADD) $(YAJL_LIBS)
+tests_unit_test_buffer_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_chatter_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_expand_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_ini_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_jobfile_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_offsets_file_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_parse_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_specs_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_table_LDADD = $(CLI_TEST_LIBS)
 
 tests_unit_test_store_SOURCES = \
 	tests/support/scripted_store.c \
@@ -177,4 +197,4 @@ check-static:
 # The layout of all C. `make format` applies it, tests/check-format checks it.
 PHONY += format
 format:
-	cd $(srcdir) && find include src backends tests examples bench tools -name '*.[ch]' -exec $(CLANG_FORMAT) -i {} +
+	cd $(srcdir) && find include src backends tests examples bench fuzz tools -name '*.[ch]' -exec $(CLANG_FORMAT) -i {} +

@@ -1,8 +1,9 @@
 /*
  * command-page.c - prints what belongs to the program besides itself, out of the table of its commands
  *
- *     command-page man     # the manual page pawl(1)
- *     command-page bash    # completion for bash
+ *     command-page pawl.1        # the manual page pawl(1): what commands there are
+ *     command-page pawl-run.1    # the manual page of one of them
+ *     command-page bash          # completion for bash
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "cli/command.h"
 #include "tools/mdoc.h"
+#include "util/error.h"
 
 /* Calls fn for each command, parents before their members; `name` is the whole of it, "pawl offsets set". */
 static void
@@ -26,13 +28,6 @@ for_each(const pawl_command *command, const char *name, void (*fn)(const pawl_co
 }
 
 /* -------------------------------------------------------------------------------------------------------- manual -- */
-
-static const char head[] = ".Dd November 29, 2026\n"
-                           ".Dt PAWL 1\n"
-                           ".Os pawl " PAWL_VERSION "\n"
-                           ".Sh NAME\n"
-                           ".Nm pawl\n"
-                           ".Nd ";
 
 static const char exit_status[] = ".Sh EXIT STATUS\n"
                                   ".Bl -tag -width Ds\n"
@@ -50,9 +45,31 @@ static const char exit_status[] = ".Sh EXIT STATUS\n"
                                   "A server cannot be reached.\n"
                                   ".El\n";
 
-static const char see_also[] = ".Sh SEE ALSO\n"
-                               ".Xr pawl-settings 5 ,\n"
+static void
+print_exit_status(void)
+{
+    fputs(exit_status, stdout);
+    puts(".Pp\nThe word with which a job logs its failure tells more:\n.Bl -tag -width Ds");
+    for (size_t i = 0; i < pawl__status_count(); i++) {
+        printf(".It Em %s , No exit status %d\n", pawl_status_name((pawl_status) i),
+               pawl_status_exit_code((pawl_status) i));
+        mdoc_print_text(pawl__status_meaning((pawl_status) i));
+    }
+    puts(".El");
+}
+
+static const char see_also[] = ".Xr pawl-settings 5 ,\n"
                                ".Xr pawl 7\n";
+
+static void
+print_head(const char *name, const char *summary)
+{
+    char *title = g_ascii_strup(name, -1);
+
+    printf(".Dd November 29, 2026\n.Dt %s 1\n.Os pawl %s\n.Sh NAME\n.Nm %s\n.Nd %s\n.Sh SYNOPSIS\n", title,
+           PAWL_VERSION, name, summary);
+    g_free(title);
+}
 
 /* The name without the program's own. */
 static const char *
@@ -93,7 +110,7 @@ print_synopsis(const pawl_command *command, const char *name)
 
     if (command->run == NULL)
         return;
-    printf(".Nm\n.Cm %s\n", own_name(name));
+    printf(".Nm pawl\n.Cm %s\n", own_name(name));
     for (size_t i = 0; command->options != NULL && command->options[i] != NULL; i++) {
         optional = optional || !command->options[i]->required;
         if (!command->options[i]->required)
@@ -123,16 +140,23 @@ print_option(const pawl_option *option)
         printf("Default:\n.Cm %s .\n", option->fallback);
 }
 
+/* "runs a job" as a sentence. */
 static void
-print_command(const pawl_command *command, const char *name)
+print_summary(const pawl_command *command)
 {
-    char *sentence;
+    char *sentence = g_strdup_printf("%c%s.", g_ascii_toupper(command->summary[0]), command->summary + 1);
 
-    if (strchr(name, ' ') == NULL)
-        return;
-    sentence = g_strdup_printf("%c%s.", g_ascii_toupper(command->summary[0]), command->summary + 1);
-    printf(".Ss %s\n", name);
     mdoc_print_text(sentence);
+    g_free(sentence);
+}
+
+/* What a command does; a command of a command has a heading of its own. */
+static void
+print_description(const pawl_command *command, const char *name)
+{
+    if (strchr(own_name(name), ' ') != NULL)
+        printf(".Ss %s\n", name);
+    print_summary(command);
     if (command->details != NULL)
         mdoc_print_text(command->details);
     if (command->options != NULL) {
@@ -141,7 +165,6 @@ print_command(const pawl_command *command, const char *name)
             print_option(command->options[i]);
         puts(".El");
     }
-    g_free(sentence);
 }
 
 static void
@@ -152,23 +175,74 @@ print_examples(const pawl_command *command, const char *name)
         mdoc_print_literal(command->examples[i]);
 }
 
-static void
-print_manual(void)
+static bool
+has_examples(const pawl_command *command)
 {
-    const pawl_command *program = &pawl__cli_program;
+    bool has = command->examples != NULL;
 
-    printf("%s%s\n.Sh SYNOPSIS\n", head, program->summary);
-    for_each(program, program->name, print_synopsis);
-    puts(".Nm\n.Op Ar command\n.Fl \\-help\n.Nm\n.Fl \\-version\n.Sh DESCRIPTION");
-    if (program->details != NULL)
-        mdoc_print_text(program->details);
-    puts("Each command shows with\n.Fl \\-help\nwhat stands here about it.");
-    for_each(program, program->name, print_command);
-    fputs(exit_status, stdout);
-    puts(".Sh EXAMPLES\n.Bd -literal");
-    for_each(program, program->name, print_examples);
-    puts(".Ed");
+    for (size_t i = 0; !has && command->members != NULL && command->members[i] != NULL; i++)
+        has = has_examples(command->members[i]);
+    return has;
+}
+
+/* The page of one command, with those that belong to it. */
+static void
+print_page(const char *page, const pawl_command *command)
+{
+    char *name = g_strconcat(pawl__cli_program.name, " ", command->name, NULL);
+
+    print_head(page, command->summary);
+    for_each(command, name, print_synopsis);
+    puts(".Sh DESCRIPTION");
+    for_each(command, name, print_description);
+    puts(".Sh EXIT STATUS\nThat of\n.Xr pawl 1 .");
+    if (has_examples(command)) {
+        puts(".Sh EXAMPLES\n.Bd -literal");
+        for_each(command, name, print_examples);
+        puts(".Ed");
+    }
+    printf(".Sh SEE ALSO\n.Xr pawl 1 ,\n%s", see_also);
+    g_free(name);
+}
+
+/* pawl(1). */
+static void
+print_overview(void)
+{
+    const pawl_command *const *members = pawl__cli_program.members;
+
+    print_head(pawl__cli_program.name, pawl__cli_program.summary);
+    puts(".Nm\n.Ar command\n.Op Ar option ...\n.Op Ar operand ...\n"
+         ".Nm\n.Op Ar command\n.Fl \\-help\n.Nm\n.Fl \\-version\n.Sh DESCRIPTION\n.Bl -tag -width Ds");
+    for (size_t i = 0; members[i] != NULL; i++) {
+        printf(".It Xr pawl-%s 1\n", members[i]->name);
+        print_summary(members[i]);
+    }
+    puts(".El\n.Pp\nEach command shows with\n.Fl \\-help\nwhat stands in its page.");
+    print_exit_status();
+    puts(".Sh SEE ALSO");
+    for (size_t i = 0; members[i] != NULL; i++)
+        printf(".Xr pawl-%s 1 ,\n", members[i]->name);
     fputs(see_also, stdout);
+}
+
+/* A page's name is the file's, "pawl-run.1". False: there is no such page. */
+static bool
+print_manual(const char *file)
+{
+    char *page = g_str_has_suffix(file, ".1") ? g_strndup(file, strlen(file) - 2) : g_strdup("");
+    const pawl_command *const *members = pawl__cli_program.members;
+    bool found = strcmp(page, pawl__cli_program.name) == 0;
+
+    if (found)
+        print_overview();
+    for (size_t i = 0; !found && members[i] != NULL; i++) {
+        found = g_str_has_prefix(page, "pawl-") && strcmp(page + strlen("pawl-"), members[i]->name) == 0;
+        if (found)
+            print_page(page, members[i]);
+    }
+    g_free(page);
+    return found;
 }
 
 /* ----------------------------------------------------------------------------------------------- completion: bash -- */
@@ -261,11 +335,11 @@ print_bash(void)
 int
 main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "man") == 0)
-        print_manual();
-    else if (argc == 2 && strcmp(argv[1], "bash") == 0)
+    if (argc != 2)
+        return 2;
+    if (strcmp(argv[1], "bash") == 0)
         print_bash();
-    else
+    else if (!print_manual(argv[1]))
         return 2;
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -11,26 +11,11 @@
 #include <string.h>
 
 #include "util/log.h"
+#include "util/partition.h"
 
 #define EPOCH 1
 
 /* ------------------------------------------------------------------------------------------------ remembered batches -- */
-
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
 
 static void
 free_partition(gpointer data)
@@ -44,7 +29,7 @@ free_partition(gpointer data)
 void
 pawl__kafka_store_offsets_init(pawl__kafka_store *store)
 {
-    store->batches = g_hash_table_new_full(partition_hash, partition_equal, free_partition, g_free);
+    store->batches = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, free_partition, g_free);
 }
 
 void

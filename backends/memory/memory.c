@@ -16,6 +16,7 @@
 #include <glib.h>
 
 #include "util/clock.h"
+#include "util/partition.h"
 
 #define PLACE_SIZE PAWL_ERROR_MESSAGE_SIZE
 
@@ -39,22 +40,6 @@ static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *memory_spaces; /* name to GHashTable of groups */
 
 /* ----------------------------------------------------------------------------------------------- spaces and rows -- */
-
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
 
 static GHashTable *
 get_space(const char *name)
@@ -88,7 +73,7 @@ get_group(const memory_store *store, const char *name)
 
     if (group == NULL) {
         group = g_new0(memory_group, 1);
-        group->rows = g_hash_table_new(partition_hash, partition_equal);
+        group->rows = g_hash_table_new(pawl__partition_hash, pawl__partition_equal);
         g_hash_table_insert(store->groups, g_strdup(name), group);
     }
     return group;

@@ -3,6 +3,7 @@
  */
 #include "backends/sqlite/sqlite_store.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool
@@ -36,8 +37,9 @@ static pawl_status
 failed_by_system(pawl__sqlite_store *store, int rc, const char *what, pawl_error *err)
 {
     int system = store->db != NULL ? sqlite3_system_errno(store->db) : 0;
+    bool is_wrong_file = system == EACCES || system == EISDIR || system == EROFS;
 
-    return pawl_error_set(err, PAWL_FAILED, 0, rc, "%s %s: %s", store->path, what,
+    return pawl_error_set(err, is_wrong_file ? PAWL_INVALID : PAWL_FAILED, 0, rc, "%s %s: %s", store->path, what,
                           system != 0 ? strerror(system) : sqlite3_errstr(rc));
 }
 
@@ -50,17 +52,17 @@ pawl__sqlite_fail(pawl__sqlite_store *store, int rc, pawl_error *err)
     case SQLITE_INTERRUPT:
         return cancelled(store, rc, err);
     case SQLITE_NOTADB:
-        return pawl_error_set(err, PAWL_UNREADABLE, 0, rc, "%s is no SQLite database", store->path);
+        return pawl_error_set(err, PAWL_INVALID, 0, rc, "%s is no SQLite database", store->path);
     case SQLITE_CORRUPT:
         return pawl_error_set(err, PAWL_UNREADABLE, 0, rc,
                               "%s is damaged (%s): restore it, or see what 'PRAGMA integrity_check' says", store->path,
                               sqlite3_errmsg(store->db));
     case SQLITE_READONLY:
         if (rc == SQLITE_READONLY_DIRECTORY || rc == SQLITE_READONLY_CANTINIT)
-            return pawl_error_set(err, PAWL_FAILED, 0, rc,
+            return pawl_error_set(err, PAWL_INVALID, 0, rc,
                                   "the folder of %s is read-only, and SQLite has to make files beside it, even to read",
                                   store->path);
-        return pawl_error_set(err, PAWL_FAILED, 0, rc, "%s is read-only: nothing was written", store->path);
+        return pawl_error_set(err, PAWL_INVALID, 0, rc, "%s is read-only: nothing was written", store->path);
     case SQLITE_FULL:
         return pawl_error_set(err, PAWL_FAILED, 0, rc, "%s: the disk is full: nothing was written", store->path);
     case SQLITE_CANTOPEN:

@@ -90,7 +90,7 @@ cannot_open(pawl__sqlite_store *store, int rc, bool create, pawl_error *err)
     else if (!create && !exists)
         status = pawl_error_set(err, PAWL_INVALID, 0, rc, "there is no file %s, and create=no", store->path);
     else if (!exists && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
-        status = pawl_error_set(err, PAWL_FAILED, 0, rc, "%s cannot be made: its folder cannot be written: %s",
+        status = pawl_error_set(err, PAWL_INVALID, 0, rc, "%s cannot be made: its folder cannot be written: %s",
                                 store->path, strerror(errno));
     else
         status = pawl__sqlite_fail(store, rc, err);

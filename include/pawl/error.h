@@ -17,7 +17,7 @@ PAWL_BEGIN_DECLS
 typedef enum pawl_status {
     PAWL_OK = 0,
     PAWL_FAILED,          /* went wrong in a way that has no name of its own; the message tells */
-    PAWL_INVALID,         /* a setting, an argument or a URL is wrong; nothing was started */
+    PAWL_INVALID,         /* a setting, an argument or a URL is wrong, or does not fit what is there */
     PAWL_UNSUPPORTED,     /* this store or source cannot do that; its capabilities say so beforehand */
     PAWL_UNREACHABLE,     /* a server did not answer, or refused to talk to us */
     PAWL_TIMEOUT,         /* the deadline of the call passed */

@@ -10,6 +10,7 @@
 
 #include "cli/expand.h"
 #include "util/clock.h"
+#include "util/partition.h"
 
 /* What is read ahead when records are asked for. */
 #define MEMORY_BYTES (INT64_C(16) << 20)
@@ -131,15 +132,6 @@ pawl__cluster_deadline(const pawl_cluster *cluster)
 
 /* ----------------------------------------------------------------------------------------------------- discovery -- */
 
-gint
-pawl__compare_partitions(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-    int order = strcmp(left->topic, right->topic);
-
-    return order != 0 ? order : (left->number > right->number) - (left->number < right->number);
-}
-
 static void
 found(void *user, pawl_partition partition)
 {
@@ -165,7 +157,7 @@ pawl__cluster_discover(pawl_cluster *cluster, GArray **ret_partitions, pawl_erro
         g_array_unref(partitions);
         return status;
     }
-    g_array_sort(partitions, pawl__compare_partitions);
+    g_array_sort(partitions, pawl__partition_compare);
     *ret_partitions = partitions;
     return PAWL_OK;
 }

@@ -36,7 +36,4 @@ int64_t pawl__cluster_deadline(const pawl_cluster *cluster);
  */
 pawl_status pawl__cluster_discover(pawl_cluster *cluster, GArray **ret_partitions, pawl_error *err);
 
-/* The order of partitions, and of whatever begins with one: by topic, then by number. For g_array_sort(). */
-gint pawl__compare_partitions(gconstpointer a, gconstpointer b);
-
 #endif

@@ -12,6 +12,7 @@
 #include "cli/specs.h"
 #include "cli/table.h"
 #include "util/clock.h"
+#include "util/partition.h"
 #include "util/text.h"
 
 static const pawl_option *const options[] = {
@@ -47,7 +48,7 @@ static bool
 is_listed(const GArray *moves, pawl_partition partition)
 {
     for (size_t i = 0; i < moves->len; i++)
-        if (pawl__compare_partitions(pawl__moves_at(moves, i), &partition) == 0)
+        if (pawl__partition_compare(pawl__moves_at(moves, i), &partition) == 0)
             return true;
     return false;
 }

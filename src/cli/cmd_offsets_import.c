@@ -4,7 +4,11 @@
 #include "cli/commands.h"
 
 #include "cli/change.h"
+#include "cli/file.h"
 #include "cli/offsets_file.h"
+
+/* Some hundred thousand partitions. */
+#define FILE_MAX_MIB 64
 
 static const pawl_option *const options[] = {
     &pawl__option_store, &pawl__option_group,     &pawl__option_brokers, &pawl__option_execute, &pawl__option_kafka,
@@ -22,14 +26,12 @@ resolve(pawl_change *change, pawl_move *move, pawl_error *err)
 static pawl_status
 read_file(pawl_change *change, const char *name, pawl_error *err)
 {
-    GError *failure = NULL;
-    char *text = NULL;
-    gsize size;
-    pawl_status status;
+    char *text;
+    size_t size;
+    pawl_status status = pawl__file_read(name, FILE_MAX_MIB, &text, &size, err);
 
-    if (!g_file_get_contents(name, &text, &size, &failure)) {
-        status = pawl_error_set(err, PAWL_INVALID, 0, failure->code, "%s", failure->message);
-        g_error_free(failure);
+    if (status != PAWL_OK) {
+        pawl_error_prefix(err, "%s", name);
         return status;
     }
     status = pawl__offsets_read(name, text, size, change->moves, &change->from_cluster, err);

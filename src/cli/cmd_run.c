@@ -180,12 +180,13 @@ make_hooks(struct run *run, pawl_error *err)
 static pawl_status
 run_job(struct run *run, pawl_error *err)
 {
-    bool shows_progress = !run->values->json && isatty(STDERR_FILENO);
+    bool on_terminal = !run->values->json && isatty(STDERR_FILENO);
     pawl_watch watch = {
         .job = run->job,
         .exec = run->exec,
         .sink = &run->sink,
-        .progress = shows_progress ? &run->progress : NULL,
+        .progress = on_terminal || pawl__notify_wanted() ? &run->progress : NULL,
+        .on_terminal = on_terminal,
     };
     pawl_status status;
 

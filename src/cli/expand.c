@@ -3,19 +3,19 @@
  */
 #include "cli/expand.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include <glib.h>
 
+#include "cli/file.h"
 #include "util/text.h"
 
 #define ENV_REF  "${env:"
 #define FILE_REF "${file:"
 
 /* A value is a line or a certificate, not a data set. */
-#define FILE_MAX_SIZE (1024 * 1024)
+#define FILE_MAX_MIB 1
 
 static pawl_status
 read_variable(const char *name, char **ret_text, pawl_error *err)
@@ -42,21 +42,17 @@ drop_line_end(char *text)
 static pawl_status
 read_file(const char *path, char **ret_text, pawl_error *err)
 {
-    GError *failure = NULL;
-    char *text = NULL;
-    gsize size = 0;
-    pawl_status status = PAWL_OK;
+    char *text;
+    size_t size;
+    pawl_status status = pawl__file_read(path, FILE_MAX_MIB, &text, &size, err);
 
-    if (!g_file_get_contents(path, &text, &size, &failure))
-        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "${file:%s}: %s", path, failure->message);
-    else if (size > FILE_MAX_SIZE)
-        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "${file:%s}: it has more than 1 MiB", path);
-    else if (strlen(text) != size)
-        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "${file:%s}: there is a NUL in it", path);
-    g_clear_error(&failure);
     if (status != PAWL_OK) {
-        g_free(text);
+        pawl_error_prefix(err, "${file:%s}", path);
         return status;
+    }
+    if (strlen(text) != size) {
+        g_free(text);
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "${file:%s}: there is a NUL in it", path);
     }
     drop_line_end(text);
     *ret_text = text;

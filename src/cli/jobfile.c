@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "cli/expand.h"
+#include "cli/file.h"
 #include "cli/ini.h"
 #include "util/text.h"
 
-#define FILE_MAX_SIZE (16 * 1024 * 1024)
+#define FILE_MAX_MIB 16
 
 /* The most that parallelism may be. */
 #define PARALLELISM_MAX 1024
@@ -76,31 +77,6 @@ take_entry(void *user, const pawl_ini_entry *entry, pawl_error *err)
     (void) err;
     put(jobfile, entry->section, entry->key, entry->value, g_strdup_printf("%s:%u", jobfile->name, entry->line));
     return PAWL_OK;
-}
-
-static pawl_status
-read_file(pawl_jobfile *jobfile, const char *path, pawl_error *err)
-{
-    GError *failure = NULL;
-    char *text = NULL;
-    gsize size = 0;
-    pawl_status status;
-
-    if (!g_file_test(path, G_FILE_TEST_EXISTS))
-        return pawl_error_set(err, PAWL_INVALID, 0, 0, "there is no job file %s", path);
-    if (g_file_test(path, G_FILE_TEST_IS_DIR))
-        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s is a folder, not a job file", path);
-    if (!g_file_get_contents(path, &text, &size, &failure)) {
-        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "%s", failure->message);
-        g_error_free(failure);
-        return status;
-    }
-    if (size > FILE_MAX_SIZE)
-        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "%s has more than 16 MiB: is it a job file?", path);
-    else
-        status = pawl__ini_parse(jobfile->name, text, size, take_entry, jobfile, err);
-    g_free(text);
-    return status;
 }
 
 /* "job.group=x". What stands behind the "=" may be a secret: it is not shown. */
@@ -220,17 +196,18 @@ check_together(pawl_jobfile *jobfile, pawl_error *err)
 }
 
 pawl_status
-pawl__jobfile_load(const char *path, const GPtrArray *sets, pawl_jobfile *ret_jobfile, pawl_error *err)
+pawl__jobfile_parse(const char *name, const char *text, size_t size, const GPtrArray *sets, pawl_jobfile *ret_jobfile,
+                    pawl_error *err)
 {
     pawl_status status;
 
     *ret_jobfile = (pawl_jobfile){
-        .name = g_strdup(path),
+        .name = g_strdup(name),
         .config = pawl_config_new(),
         .entries = g_ptr_array_new_with_free_func(entry_free),
     };
     pawl__process_init(&ret_jobfile->process);
-    status = read_file(ret_jobfile, path, err);
+    status = pawl__ini_parse(name, text, size, take_entry, ret_jobfile, err);
     for (guint i = 0; i < sets->len && status == PAWL_OK; i++)
         status = take_set(ret_jobfile, g_ptr_array_index(sets, i), err);
     for (guint i = 0; i < ret_jobfile->entries->len && status == PAWL_OK; i++)
@@ -238,6 +215,28 @@ pawl__jobfile_load(const char *path, const GPtrArray *sets, pawl_jobfile *ret_jo
     if (status == PAWL_OK)
         status = default_parallelism(ret_jobfile, err);
     return status == PAWL_OK ? check_together(ret_jobfile, err) : status;
+}
+
+pawl_status
+pawl__jobfile_load(const char *path, const GPtrArray *sets, pawl_jobfile *ret_jobfile, pawl_error *err)
+{
+    char *text;
+    size_t size;
+    pawl_status status;
+
+    *ret_jobfile = (pawl_jobfile){.name = NULL};
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "there is no job file %s", path);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s is a folder, not a job file", path);
+    status = pawl__file_read(path, FILE_MAX_MIB, &text, &size, err);
+    if (status != PAWL_OK) {
+        pawl_error_prefix(err, "%s", path);
+        return status;
+    }
+    status = pawl__jobfile_parse(path, text, size, sets, ret_jobfile, err);
+    g_free(text);
+    return status;
 }
 
 void

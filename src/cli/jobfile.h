@@ -39,6 +39,10 @@ typedef struct pawl_jobfile {
 pawl_status pawl__jobfile_load(const char *path, const GPtrArray *sets, pawl_jobfile *ret_jobfile, pawl_error *err);
 void pawl__jobfile_done(pawl_jobfile *jobfile);
 
+/* The same with a job file's text; `name` is what messages call it. */
+pawl_status pawl__jobfile_parse(const char *name, const char *text, size_t size, const GPtrArray *sets,
+                                pawl_jobfile *ret_jobfile, pawl_error *err);
+
 /* The entry for a setting, or NULL when it is not set. */
 const pawl_jobfile_entry *pawl__jobfile_find(const pawl_jobfile *jobfile, const char *section, const char *key);
 

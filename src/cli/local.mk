@@ -50,6 +50,8 @@ src_cli_libpawl_cli_la_SOURCES += \
 	src/cli/exec.h \
 	src/cli/expand.c \
 	src/cli/expand.h \
+	src/cli/file.c \
+	src/cli/file.h \
 	src/cli/first.c \
 	src/cli/first.h \
 	src/cli/ini.c \

@@ -8,6 +8,7 @@
 
 #include "cli/specs.h"
 #include "util/nearest.h"
+#include "util/partition.h"
 
 GArray *
 pawl__moves_new(void)
@@ -32,11 +33,11 @@ pawl__moves_add(GArray *moves, pawl_partition partition, pawl_position wanted)
 pawl_status
 pawl__moves_sort(GArray *moves, pawl_error *err)
 {
-    g_array_sort(moves, pawl__compare_partitions);
+    g_array_sort(moves, pawl__partition_compare);
     for (size_t i = 1; i < moves->len; i++) {
         const pawl_move *move = pawl__moves_at(moves, i);
 
-        if (pawl__compare_partitions(move, pawl__moves_at(moves, i - 1)) == 0)
+        if (pawl__partition_compare(move, pawl__moves_at(moves, i - 1)) == 0)
             return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' is given twice",
                                   (int) move->partition.number, move->partition.topic);
     }
@@ -207,7 +208,7 @@ check_exists(const GArray *found, pawl_partition partition, pawl_error *err)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "topic '%s' does not exist, or may not be seen",
                               partition.topic);
     if (partition.number == PAWL__ALL_PARTITIONS ||
-        g_array_binary_search((GArray *) found, &partition, pawl__compare_partitions, NULL))
+        g_array_binary_search((GArray *) found, &partition, pawl__partition_compare, NULL))
         return PAWL_OK;
     return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' does not exist: it has %zu, counted from 0",
                           (int) partition.number, partition.topic, count);
@@ -246,7 +247,7 @@ ask_bounds(GArray *moves, const GArray *found, pawl_cluster *cluster, pawl_error
 
     for (size_t i = 0; i < moves->len; i++) {
         pawl_move *move = pawl__moves_at(moves, i);
-        bool exists = g_array_binary_search((GArray *) found, &move->partition, pawl__compare_partitions, NULL);
+        bool exists = g_array_binary_search((GArray *) found, &move->partition, pawl__partition_compare, NULL);
 
         move->asked = exists ? PAWL_OK : PAWL_FAILED;
         if (exists)

@@ -6,7 +6,7 @@
 
 #include "cli/cluster.h"
 
-/* One partition that is looked at, or whose offset is changed. The partition comes first: pawl__compare_partitions(). */
+/* One partition that is looked at, or whose offset is changed. The partition comes first: pawl__partition_compare(). */
 typedef struct pawl_move {
     pawl_partition partition;
     pawl_entry entry;  /* what is stored */

@@ -12,6 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+bool
+pawl__notify_wanted(void)
+{
+    return getenv("NOTIFY_SOCKET") != NULL;
+}
+
 void
 pawl__notify(const char *state)
 {

@@ -4,8 +4,13 @@
 #ifndef PAWL_CLI_NOTIFY_H
 #define PAWL_CLI_NOTIFY_H
 
-/* Sends "READY=1" or "STOPPING=1" to the socket that NOTIFY_SOCKET names. Without one it does nothing, and who does not
- * listen is not waited for. */
+#include <stdbool.h>
+
+/* Whether there is somebody to tell: NOTIFY_SOCKET names a socket. */
+bool pawl__notify_wanted(void);
+
+/* Sends "READY=1", "STOPPING=1" or "STATUS=..." there. Where it is not wanted it does nothing, and who does not listen is
+ * not waited for. */
 void pawl__notify(const char *state);
 
 #endif

@@ -198,7 +198,7 @@ pawl__offsets_read(const char *name, const char *text, size_t size, GArray *move
     const char *cluster = NULL;
     pawl_status status;
 
-    if (strlen(text) != size)
+    if (strlen(text) != size || strstr(text, "\\u0000") != NULL) /* texts out of JSON end at a NUL */
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s is no text: it holds a NUL", name);
     if (text[strspn(text, " \t\r\n")] == '{')
         status = read_json(name, text, moves, &cluster, err);

@@ -59,6 +59,10 @@ pawl__progress_text(pawl_progress *progress, pawl_job *job, int64_t now_ms, char
         lag -= atomic_load(&progress->batch_offsets);
     lag = MAX(lag - in_hand, 0);
     measure(progress, stats.records + in_hand, now_ms);
+    if (stats.partitions == 0) {
+        g_strlcpy(text, "waiting for partitions", PAWL_PROGRESS_TEXT_SIZE);
+        return text;
+    }
     write_catching_up(progress, lag, when, sizeof when);
     g_snprintf(text, PAWL_PROGRESS_TEXT_SIZE, "%.0f records/s, lag %" PRId64 ", %s", progress->rate, lag, when);
     return text;

@@ -25,7 +25,7 @@ typedef struct pawl_progress {
 
 #define PAWL_PROGRESS_TEXT_SIZE 160
 
-/* Writes "12345 records/s, lag 678, caught up in 9 s" for this moment. Returns text. */
+/* Writes "12345 records/s, lag 678, caught up in 9s" for this moment. Returns text. */
 const char *pawl__progress_text(pawl_progress *progress, pawl_job *job, int64_t now_ms,
                                 char text[PAWL_PROGRESS_TEXT_SIZE]);
 

@@ -54,7 +54,7 @@ say_range(void *user, const pawl_range_report *report)
         g_snprintf(in_hook, sizeof in_hook, " (in %s for %s)", report->hook,
                    pawl__text_about_duration(report->hook_ms, duration));
     pawl__sink_say(user, PAWL_LOG_INFO, "report",
-                   "%s [%" PRId32 "] %" PRId64 "..%" PRId64 ", attempt %d: %s, at offset %" PRId64 ", age %s",
+                   "%s [%" PRId32 "] %" PRId64 "..%" PRId64 ", attempt %d: %s%s, at offset %" PRId64 ", age %s",
                    report->partition.topic, report->partition.number, report->from, report->until, report->attempt,
                    pawl_phase_name(report->phase), in_hook, report->offset, age);
 }
@@ -81,7 +81,7 @@ stop(pawl_watch *watch, int number)
         watch->abort_ms = 0;
         return;
     }
-    pawl__notify("STOPPING=1");
+    pawl__notify("STOPPING=1\nSTATUS=finishing and saving the batch in hand");
     pawl__sink_say(watch->sink, PAWL_LOG_INFO, "run", "SIG%s: finishing and saving the batch in hand, for at most %s",
                    sigabbrev_np(number), pawl__text_from_duration(watch->shutdown_timeout_ms, timeout));
     watch->abort_ms = pawl__clock_ms() + watch->shutdown_timeout_ms;
@@ -112,12 +112,24 @@ wait_ms(const pawl_watch *watch, int64_t now)
     return (int) MAX(wait, 0);
 }
 
+static void
+show_progress(pawl_watch *watch, int64_t now)
+{
+    char text[PAWL_PROGRESS_TEXT_SIZE], state[PAWL_PROGRESS_TEXT_SIZE + 8];
+
+    pawl__progress_text(watch->progress, watch->job, now, text);
+    if (watch->on_terminal)
+        pawl__sink_progress(watch->sink, text);
+    g_snprintf(state, sizeof state, "STATUS=%s", text);
+    if (watch->stops == 0)
+        pawl__notify(state);
+}
+
 static void *
 watch_main(void *data)
 {
     pawl_watch *watch = data;
     struct pollfd items[] = {{.fd = watch->quit_fd, .events = POLLIN}, {.fd = watch->signal_fd, .events = POLLIN}};
-    char text[PAWL_PROGRESS_TEXT_SIZE];
 
     while (items[0].revents == 0) {
         int64_t now = pawl__clock_ms();
@@ -134,7 +146,7 @@ watch_main(void *data)
             watch->abort_ms = INT64_MAX;
         }
         if (count == 0 && watch->progress != NULL)
-            pawl__sink_progress(watch->sink, pawl__progress_text(watch->progress, watch->job, now, text));
+            show_progress(watch, now);
     }
     return NULL;
 }

@@ -20,7 +20,8 @@ typedef struct pawl_watch {
     pawl_job *job;
     pawl_exec *exec; /* NULL: there is none */
     pawl_sink *sink;
-    pawl_progress *progress; /* NULL: it is not shown */
+    pawl_progress *progress; /* NULL: nobody looks at it */
+    bool on_terminal;        /* it is shown there; the service manager is told in any case */
     int64_t shutdown_timeout_ms;
 
     pthread_t thread;
@@ -32,7 +33,7 @@ typedef struct pawl_watch {
 /* Blocks the signals that the watch takes, and ignores SIGPIPE. To be called while there is one thread. */
 void pawl__watch_block(void);
 
-/* Starts the thread. The first five members are filled in; all are borrowed until pawl__watch_stop(). */
+/* Starts the thread. The first six members are filled in; all are borrowed until pawl__watch_stop(). */
 pawl_status pawl__watch_start(pawl_watch *watch, pawl_error *err);
 void pawl__watch_stop(pawl_watch *watch);
 

@@ -4,26 +4,13 @@
 #include "core/holdings.h"
 
 #include <glib.h>
-#include <string.h>
+
+#include "util/partition.h"
 
 struct pawl__holdings {
     GPtrArray *all;    /* owns them */
     GHashTable *index; /* partition -> holding; the key is inside the value */
 };
-
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    return pawl__partition_compare(a, b) == 0;
-}
 
 static void
 holding_free(gpointer data)
@@ -40,7 +27,7 @@ pawl__holdings_new(void)
     pawl__holdings *holdings = g_new0(pawl__holdings, 1);
 
     holdings->all = g_ptr_array_new_with_free_func(holding_free);
-    holdings->index = g_hash_table_new(partition_hash, partition_equal);
+    holdings->index = g_hash_table_new(pawl__partition_hash, pawl__partition_equal);
     return holdings;
 }
 
@@ -107,21 +94,4 @@ pawl__holding *
 pawl__holdings_at(pawl__holdings *holdings, size_t index)
 {
     return g_ptr_array_index(holdings->all, index);
-}
-
-void
-pawl__partition_clear(void *partition)
-{
-    g_free((char *) ((pawl_partition *) partition)->topic);
-}
-
-int
-pawl__partition_compare(const void *a, const void *b)
-{
-    const pawl_partition *left = a, *right = b;
-    int order = strcmp(left->topic, right->topic);
-
-    if (order != 0)
-        return order;
-    return (left->number > right->number) - (left->number < right->number);
 }

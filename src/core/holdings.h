@@ -62,10 +62,4 @@ size_t pawl__holdings_count(const pawl__holdings *holdings);
 /* Number `index`, in the order of topic and partition. Adding one moves those after it. */
 pawl__holding *pawl__holdings_at(pawl__holdings *holdings, size_t index);
 
-/* Frees the topic of a pawl_partition: for arrays of GLib. */
-void pawl__partition_clear(void *partition);
-
-/* Orders by topic, then number: for qsort() on arrays of pawl_partition. */
-int pawl__partition_compare(const void *a, const void *b);
-
 #endif

@@ -13,6 +13,7 @@
 #include "core/config.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/partition.h"
 #include "util/text.h"
 
 /* How long to wait before the ends are asked again when there was nothing to read: short at first, then longer. */
@@ -49,8 +50,7 @@ pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks, co
     job = g_new0(pawl_job, 1);
     pawl__wait_init(&job->stats_wait);
     job->holdings = pawl__holdings_new();
-    job->selected = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
-    g_array_set_clear_func(job->selected, pawl__partition_clear);
+    job->selected = pawl__partitions_new();
     job->follow_due_ms = PAWL__NEVER;
     job->config = pawl__config_copy(config);
     job->log = *pawl__config_log(config);

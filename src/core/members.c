@@ -15,6 +15,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/partition.h"
 #include "util/text.h"
 
 /* When to try again to take over what could not be, and how long the group may be silent before that is told. */
@@ -49,11 +50,8 @@ static void
 remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
 {
     g_array_set_size(job->selected, 0);
-    for (size_t i = 0; i < count; i++) {
-        pawl_partition copy = {g_strdup(selected[i].topic), selected[i].number};
-
-        g_array_append_val(job->selected, copy);
-    }
+    for (size_t i = 0; i < count; i++)
+        pawl__partitions_add(job->selected, selected[i]);
 }
 
 pawl_status
@@ -211,10 +209,8 @@ found_assigned(void *user, pawl_partition partition)
 {
     struct assigned *assigned = user;
 
-    if (pawl__holdings_find(assigned->job->holdings, partition) != NULL)
-        return;
-    partition.topic = g_strdup(partition.topic);
-    g_array_append_val(assigned->partitions, partition);
+    if (pawl__holdings_find(assigned->job->holdings, partition) == NULL)
+        pawl__partitions_add(assigned->partitions, partition);
 }
 
 /* What could not be taken over now is tried again soon, unless it was taken half. */
@@ -234,10 +230,9 @@ leave_for_later(pawl_job *job, const struct assigned *assigned, pawl_status stat
 static pawl_status
 take_assigned(pawl_job *job, pawl_error *err)
 {
-    struct assigned assigned = {.job = job, .partitions = g_array_new(FALSE, FALSE, sizeof(pawl_partition))};
+    struct assigned assigned = {.job = job, .partitions = pawl__partitions_new()};
     pawl_status status = PAWL_OK;
 
-    g_array_set_clear_func(assigned.partitions, pawl__partition_clear);
     if (job->source.api->assigned(job->source.self, found_assigned, &assigned))
         job->assigned_once = true;
     g_array_sort(assigned.partitions, pawl__partition_compare);

@@ -11,6 +11,7 @@
 #include "core/store.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/partition.h"
 #include "util/text.h"
 
 /* How often a topic that is not there yet is looked for at the start. */
@@ -127,12 +128,9 @@ static void
 found(void *user, pawl_partition partition)
 {
     struct findings *findings = user;
-    pawl_partition copy = {NULL, partition.number};
 
-    if (!pawl__job_is_member(findings->job) && pawl__holdings_find(findings->job->holdings, partition) != NULL)
-        return;
-    copy.topic = g_strdup(partition.topic);
-    g_array_append_val(findings->appeared, copy);
+    if (pawl__job_is_member(findings->job) || pawl__holdings_find(findings->job->holdings, partition) == NULL)
+        pawl__partitions_add(findings->appeared, partition);
 }
 
 static void
@@ -147,8 +145,7 @@ static void
 findings_init(struct findings *findings, pawl_job *job)
 {
     findings->job = job;
-    findings->appeared = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
-    g_array_set_clear_func(findings->appeared, pawl__partition_clear);
+    findings->appeared = pawl__partitions_new();
     findings->missing = g_ptr_array_new_with_free_func(g_free);
 }
 

@@ -130,7 +130,7 @@ start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, const pawl_tim
     case PAWL__START_NONE:
         break;
     }
-    return pawl_error_set(err, PAWL_FAILED, 0, 0, "%s [%" PRId32 "] has no stored offset, and start = none",
+    return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s [%" PRId32 "] has no stored offset, and start = none",
                           bounds->partition.topic, bounds->partition.number);
 }
 

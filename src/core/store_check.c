@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "util/partition.h"
+
 /* The functions below see lines of five kinds as things that begin with a partition. */
 G_STATIC_ASSERT(offsetof(pawl_acquire_line, partition) == 0);
 G_STATIC_ASSERT(offsetof(pawl_plan_line, partition) == 0);
@@ -34,17 +36,9 @@ pawl__store_check_group(const char *group, pawl_error *err)
 /* ---------------------------------------------------------------------------------------------------- partitions -- */
 
 static int
-compare_partitions(const pawl_partition *a, const pawl_partition *b)
-{
-    int order = strcmp(a->topic, b->topic);
-
-    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
-}
-
-static int
 compare_pointers(const void *a, const void *b)
 {
-    return compare_partitions(*(const pawl_partition *const *) a, *(const pawl_partition *const *) b);
+    return pawl__partition_compare(*(const pawl_partition *const *) a, *(const pawl_partition *const *) b);
 }
 
 static const pawl_partition *
@@ -61,8 +55,8 @@ find_duplicate(const void *lines, size_t stride, size_t count)
     size_t ascending = 1;
 
     /* Most callers have them in order: that costs no sorting. */
-    while (ascending < count &&
-           compare_partitions(partition_at(lines, stride, ascending - 1), partition_at(lines, stride, ascending)) < 0)
+    while (ascending < count && pawl__partition_compare(partition_at(lines, stride, ascending - 1),
+                                                        partition_at(lines, stride, ascending)) < 0)
         ascending++;
     if (ascending >= count)
         return NULL;
@@ -72,7 +66,7 @@ find_duplicate(const void *lines, size_t stride, size_t count)
         sorted[i] = partition_at(lines, stride, i);
     qsort(sorted, count, sizeof *sorted, compare_pointers);
     for (size_t i = 1; i < count && duplicate == NULL; i++)
-        if (compare_partitions(sorted[i - 1], sorted[i]) == 0)
+        if (pawl__partition_compare(sorted[i - 1], sorted[i]) == 0)
             duplicate = sorted[i];
     g_free(sorted);
     return duplicate;

@@ -50,7 +50,7 @@ pawl__job_check_cluster(pawl_job *job, const char *stored, pawl_error *err)
     if (stored[0] == '\0' || job->cluster[0] == '\0' || strcmp(stored, job->cluster) == 0)
         return PAWL_OK;
     if (!job->settings.accept_cluster)
-        return pawl_error_set(err, PAWL_FAILED, 0, 0,
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
                               "the offsets of group '%s' belong to the Kafka cluster %s, and this is %s; "
                               "accept_cluster = true uses them all the same",
                               job->settings.group, stored, job->cluster);

@@ -4,7 +4,7 @@
  * Messages are built in a buffer of their own before they replace the one that is there: a caller may well pass the old
  * message as an argument of the new one.
  */
-#include <pawl/error.h>
+#include "util/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,33 +12,45 @@
 
 #include "util/text.h"
 
-/* What each status is called, and the exit code it becomes. */
+/* What each status is called, the exit code it becomes, and what manuals say about it. */
 static const struct {
     const char *name;
     int exit_code;
+    const char *meaning;
 } statuses[] = {
-    [PAWL_OK] = {"ok", 0},
-    [PAWL_FAILED] = {"failed", 1},
-    [PAWL_INVALID] = {"invalid", 2},
-    [PAWL_UNSUPPORTED] = {"unsupported", 2}, /* this store with these settings: a matter of configuration */
-    [PAWL_UNREACHABLE] = {"unreachable", 5},
-    [PAWL_TIMEOUT] = {"timeout", 5},
-    [PAWL_CANCELLED] = {"cancelled", 1},
-    [PAWL_UNREADABLE] = {"unreadable", 1},
-    [PAWL_STALE] = {"stale", 4}, /* somebody else acquired it first */
-    [PAWL_FENCED] = {"fenced", 4},
-    [PAWL_CONFLICT] = {"conflict", 4},
-    [PAWL_OUTCOME_UNKNOWN] = {"outcome unknown", 5}, /* the server went away and did not come back */
-    [PAWL_DATA_LOSS] = {"data loss", 3},
-    [PAWL_STALLED] = {"stalled", 1}, /* the brokers answer; a record or a partition is broken */
+    [PAWL_OK] = {"ok", 0, "All that was to be done is done."},
+    [PAWL_FAILED] = {"failed", 1, "Something for which there is no word of its own, the program's own code among it."},
+    [PAWL_INVALID] = {"invalid", 2,
+                      "A setting, an argument or a URL is wrong, or does not fit what is there: a store that cannot be "
+                      "written, offsets of another cluster. It has to be changed; nothing was written."},
+    [PAWL_UNSUPPORTED] = {"unsupported", 2, "This store cannot do what the settings ask of it."},
+    [PAWL_UNREACHABLE] = {"unreachable", 5, "A server does not answer, or refuses to talk. Later it may."},
+    [PAWL_TIMEOUT] = {"timeout", 5, "A server has not answered in time. Later it may."},
+    [PAWL_CANCELLED] = {"cancelled", 1, "Told to stop, and the batch in hand was left unsaved."},
+    [PAWL_UNREADABLE] = {"unreadable", 1, "What is stored is no offset, or the store is damaged. It was left alone."},
+    [PAWL_STALE] = {"stale", 4, "Somebody else keeps becoming the owner."},
+    [PAWL_FENCED] = {"fenced", 4, "Somebody else owns the partitions now. Nothing was written."},
+    [PAWL_CONFLICT] = {"conflict", 4, "Somebody has moved the offset that was to be replaced. Nothing was written."},
+    [PAWL_OUTCOME_UNKNOWN] = {"outcome unknown", 5,
+                              "The store went away while it was written to, and did not come back. Starting again is "
+                              "safe: it is read first."},
+    [PAWL_DATA_LOSS] = {"data loss", 3, "Records that were never read are gone from Kafka: see on_data_loss."},
+    [PAWL_STALLED] = {"stalled", 1,
+                      "Brokers answer, but nothing came for stall_timeout: a record or a partition is broken."},
 };
+
+size_t
+pawl__status_count(void)
+{
+    return sizeof statuses / sizeof statuses[0];
+}
 
 static size_t
 status_index(pawl_status status)
 {
     size_t index = (size_t) status;
 
-    return index < sizeof statuses / sizeof statuses[0] ? index : PAWL_FAILED;
+    return index < pawl__status_count() ? index : PAWL_FAILED;
 }
 
 /* Copies a text into the message, cut where a character ends, without the newlines at its end. */
@@ -117,4 +129,10 @@ int
 pawl_status_exit_code(pawl_status status)
 {
     return statuses[status_index(status)].exit_code;
+}
+
+const char *
+pawl__status_meaning(pawl_status status)
+{
+    return statuses[status_index(status)].meaning;
 }

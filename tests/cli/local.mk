@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	tests/cli/test_peek.py \
 	tests/cli/test_reset.py \
 	tests/cli/test_run.py \
+	tests/cli/test_service.py \
 	tests/cli/test_usage.py
 
 # Makes the topics and records that they need.

@@ -361,35 +361,6 @@ def test_sigusr1_reports(job, topic, brokers):
     made.end(process)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a PID namespace")
-def test_as_the_first_process(job, topic, brokers):
-    """It collects what others leave behind, hands signals on, and ends as the job does."""
-    name = topic(1)
-    made = job(brokers, name, trigger="continuous",
-               process__exec="cat >/dev/null; setsid sh -c 'sleep 0.2 & exec sleep 0.3' & exit 0")
-    process = made.start(wrapper=["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "--"])
-    wait_for(lambda: made.stored() == {(name, 0): 1})
-    first = wait_for(lambda: list(jobs.children(process.pid)))[0]
-    wait_for(lambda: len(jobs.children(first)) == 1)  # what was adopted has been collected
-    assert "Z" not in jobs.children(first).values()
-    os.kill(first, signal.SIGTERM)
-    made.end(process, 0, seconds=20)
-    assert "SIGTERM: finishing" in made.log()
-
-
-def test_tells_a_service_manager(job, topic, brokers, tmp_path):
-    name = topic(1)
-    made = job(brokers, name, trigger="continuous", process__exec="cat >/dev/null")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.bind(str(tmp_path / "notify"))
-        listener.settimeout(60)
-        process = made.start(NOTIFY_SOCKET=str(tmp_path / "notify"))
-        assert listener.recv(100) == b"READY=1"
-        process.terminate()
-        assert listener.recv(100) == b"STOPPING=1"
-        made.end(process)
-
-
 # ----------------------------------------------------------------------------------------------------------------- output --
 
 

@@ -150,16 +150,18 @@ def commands():
 
 
 def test_help_manual_and_completion_agree(pawl):
-    manual = (BUILD / "man/pawl.1").read_text()
+    overview = (BUILD / "man/pawl.1").read_text()
     completion = (BUILD / "tools/completion/pawl").read_text()
     names = commands()
     assert ["offsets", "reset"] in names
     for words in names[1:]:
-        assert f".Ss pawl {' '.join(words)}\n" in manual
+        manual = (BUILD / f"man/pawl-{words[0]}.1").read_text()
+        assert f".It Xr pawl-{words[0]} 1\n" in overview
+        assert len(words) == 1 or f".Ss pawl {' '.join(words)}\n" in manual
         assert f"'pawl {' '.join(words)} '*)" in completion
         for option in re.findall(r"^  --([\w-]+)", pawl(*words, "--help").out, re.M):
-            assert f"--{option} " in completion or option == "help"
-            assert f"Fl \\-{option}" in manual
+            assert option == "help" or f"--{option} " in completion
+            assert option == "help" or f"Fl \\-{option}" in manual
 
 
 def complete(*words):

@@ -127,7 +127,7 @@ none_is_an_error(void **state)
     job_recorder *recorder = recorder_new();
 
     (void) state;
-    assert_run(recorder, PAWL_FAILED, "topics", topic, "start", "none", NULL);
+    assert_run(recorder, PAWL_INVALID, "topics", topic, "start", "none", NULL);
     assert_says(recorder, "start = none");
     assert_int_equal(recorder_saved(recorder, topic, 0), -1);
     recorder_free(recorder);

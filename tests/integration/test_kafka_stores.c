@@ -136,7 +136,7 @@ no_database(void **state)
 
     (void) state;
     assert_true(g_file_set_contents(path, "this is a letter, and no database at all\n", -1, NULL));
-    run_on(recorder, path, PAWL_UNREADABLE);
+    run_on(recorder, path, PAWL_INVALID);
     assert_says(recorder, "text.db");
     assert_true(g_file_get_contents(path, &after, NULL, NULL));
     assert_string_equal(after, "this is a letter, and no database at all\n");
@@ -198,7 +198,7 @@ a_read_only_file(void **state)
     assert_int_equal(chmod(folder, 0777), 0);
     assert_int_equal(chmod(path, 0444), 0);
     as_somebody_else(true);
-    run_on(recorder, path, PAWL_FAILED);
+    run_on(recorder, path, PAWL_INVALID);
     as_somebody_else(false);
     assert_says(recorder, "read-only");
     assert_int_equal(recorder->stats.records, 0);

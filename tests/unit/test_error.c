@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <glib.h>
 
-#include <pawl/error.h>
+#include "util/error.h"
 
 #define LAST_SIZE (PAWL_ERROR_MESSAGE_SIZE - 1)
 
@@ -152,6 +152,9 @@ statuses_have_names_and_exit_codes(void **state)
         assert_string_equal(pawl_status_name(cases[i].status), cases[i].name);
         assert_int_equal(pawl_status_exit_code(cases[i].status), cases[i].exit_code);
     }
+    assert_int_equal(pawl__status_count(), PAWL_STALLED + 1);
+    for (size_t i = 0; i < pawl__status_count(); i++)
+        assert_true(g_str_has_suffix(pawl__status_meaning((pawl_status) i), "."));
 }
 
 int

@@ -269,7 +269,7 @@ another_cluster_is_refused(void **state)
     pawl__memory_append(other, "t", 0, 4);
     assert_int_equal(fixture_run(f), PAWL_OK);
     fixture_set(f, "kafka.bootstrap.servers", "another");
-    assert_int_equal(fixture_run(f), PAWL_FAILED);
+    assert_int_equal(fixture_run(f), PAWL_INVALID);
     assert_non_null(strstr(f->err.message, "belong to the Kafka cluster cluster-one, and this is cluster-two"));
     fixture_expect_stored(f, "t", 0, 2);
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 1);

@@ -42,7 +42,7 @@ none_is_an_error(void **state)
 
     pawl__memory_append(f->cluster, "t", 0, 10);
     fixture_set(f, "start", "none");
-    assert_int_equal(fixture_run(f), PAWL_FAILED);
+    assert_int_equal(fixture_run(f), PAWL_INVALID);
     assert_string_equal(f->err.message, "t [0] has no stored offset, and start = none");
     fixture_expect_stored(f, "t", 0, -1);
     fixture_expect(f, "acquire open begin close release", "");

@@ -5,7 +5,7 @@
  *     client.c   librdkafka's client: its properties and its log
  *     ask.c      questions to the brokers: partitions, bounds, offsets by time
  *     tap.c      partitions: starting and ending to read them, what was read ahead
- *     lane.c     records: from the shared queue to their open ranges
+ *     lane.c     records: from the shared queue to their open ranges; lane.h lists the files that help
  *     member.c   membership in a consumer group
  *     nudge.c    waking a broker thread that sleeps although there is room
  *
@@ -14,8 +14,9 @@
  * and no further. Records that reached a lane's queue past the end of their range belong to the next one: they are kept
  * in the tap. There are no seeks between consecutive ranges.
  *
- * Threads. A tap belongs to the loop's thread while no batch runs, and to the lane of its range while one does. A lane
- * belongs to its worker. What several threads touch is atomic, or under the lock it stands with.
+ * Threads. A tap belongs to the loop's thread while no batch runs, and while one does to the lane that opened its range; no
+ * other lane even looks at it. A lane belongs to its worker. What several threads touch is atomic, or under the lock it
+ * stands with.
  */
 #ifndef PAWL_SOURCE_KAFKA_H
 #define PAWL_SOURCE_KAFKA_H
@@ -92,7 +93,7 @@ struct pawl_source_tap {
     guint ahead_first; /* the first of them that is still there */
     int64_t reached;   /* every record below this was received */
 
-    pawl_source_lane *lane; /* where the range is open; NULL: shut */
+    pawl_source_lane *lane; /* where its range is open; NULL: shut */
     bool forwarded;         /* the queue is forwarded to the lane's */
     void *cookie;
     int64_t until;
@@ -141,11 +142,21 @@ void pawl__kafka_lane_free(pawl_source_lane *lane);
 /* A client was made anew: its queue is another. Loop's thread, no batch runs. */
 void pawl__kafka_lane_connect(pawl_source_lane *lane, rd_kafka_t *client);
 
+/* The lane has nothing to do with this tap any more. Loop's thread, no batch runs. */
+void pawl__kafka_lane_disown(pawl_source_lane *lane, const pawl_source_tap *tap);
+
 /* Gives everything back that belongs to the client: messages and the queue. */
 void pawl__kafka_lane_disconnect(pawl_source_lane *lane);
 
 pawl_source_lane *pawl__kafka_lane(void *self, int index);
 void pawl__kafka_wake(void *self);
+
+/* Has all lanes look again at what there is for them. Any thread. */
+void pawl__kafka_ring(kafka_source *source);
+
+/* Forgets the events of a partition that reached a lane which had it no more: see stray.c. Any thread. */
+void pawl__kafka_strays_drop(kafka_source *source, pawl_partition partition);
+
 void pawl__kafka_range_open(pawl_source_lane *lane, pawl_source_tap *tap, int64_t from, int64_t until, void *cookie);
 void pawl__kafka_range_shut(pawl_source_lane *lane, pawl_source_tap *tap);
 pawl_status pawl__kafka_rewind(pawl_source_lane *lane, pawl_source_tap *tap, int64_t offset, pawl_error *err);
@@ -226,9 +237,11 @@ struct kafka_source {
     GPtrArray *client_topics; /* rd_kafka_topic_t * of the topics asked for by name: the client's */
     GPtrArray *asker_topics;  /* and the asker's */
 
-    GPtrArray *taps;   /* all that are held; owned */
-    GHashTable *index; /* pawl_partition, inside the tap -> tap */
-    GPtrArray *lanes;  /* owned */
+    GPtrArray *taps;  /* all that are held; owned */
+    GPtrArray *lanes; /* owned */
+
+    pthread_mutex_t strays_mutex; /* guards what follows */
+    GPtrArray *strays;            /* rd_kafka_message_t, owned: see stray.c */
 };
 
 /* Waits until the deadline, or until the source is cancelled. */
@@ -236,9 +249,6 @@ void pawl__kafka_pause(kafka_source *source, int64_t deadline_ms);
 
 /* Makes a client whose budget holds for at least so many partitions, if the present one's does not. */
 pawl_status pawl__kafka_make_room(kafka_source *source, int partitions, pawl_error *err);
-
-/* The tap of a message. Any lane's thread, while a batch runs; the taps change only while none does. */
-pawl_source_tap *pawl__kafka_find_tap(kafka_source *source, const rd_kafka_message_t *message);
 
 extern const pawl_source_backend pawl__kafka_source;
 

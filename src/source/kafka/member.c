@@ -15,6 +15,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/partition.h"
 
 /* How long leaving the group may take, and when the job was told to leave at once. A broker that does not hear of it finds
  * out by the session's timeout. */
@@ -45,45 +46,14 @@ struct kafka_member {
 /* ---------------------------------------------------------------------------------------------------- partitions -- */
 
 static void
-clear_partition(gpointer data)
-{
-    g_free((char *) ((pawl_partition *) data)->topic);
-}
-
-static GArray *
-partitions_new(void)
-{
-    GArray *array = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
-
-    g_array_set_clear_func(array, clear_partition);
-    return array;
-}
-
-static bool
-find_partition(const GArray *array, pawl_partition wanted, guint *ret_index)
-{
-    for (guint i = 0; i < array->len; i++) {
-        const pawl_partition *partition = &g_array_index(array, pawl_partition, i);
-
-        if (partition->number != wanted.number || strcmp(partition->topic, wanted.topic) != 0)
-            continue;
-        *ret_index = i;
-        return true;
-    }
-    return false;
-}
-
-static void
 add_partitions(GArray *array, const rd_kafka_topic_partition_list_t *list)
 {
     for (int i = 0; i < list->cnt; i++) {
         pawl_partition partition = {list->elems[i].topic, list->elems[i].partition};
         guint index;
 
-        if (find_partition(array, partition, &index))
-            continue;
-        partition.topic = g_strdup(partition.topic);
-        g_array_append_val(array, partition);
+        if (!pawl__partitions_find(array, partition, &index))
+            pawl__partitions_add(array, partition);
     }
 }
 
@@ -115,7 +85,7 @@ drop_revoked(kafka_member *member)
     for (guint i = 0; i < member->revoked->len; i++) {
         guint index;
 
-        if (find_partition(member->assigned, g_array_index(member->revoked, pawl_partition, i), &index))
+        if (pawl__partitions_find(member->assigned, g_array_index(member->revoked, pawl_partition, i), &index))
             g_array_remove_index(member->assigned, index);
     }
     g_array_set_size(member->revoked, 0);
@@ -260,8 +230,8 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     member->setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
     member->changed = group->changed;
     member->user = group->user;
-    member->assigned = partitions_new();
-    member->revoked = partitions_new();
+    member->assigned = pawl__partitions_new();
+    member->revoked = pawl__partitions_new();
     pawl__wait_init(&member->wait);
     status = pawl__kafka_client_new(&member->setup, &source->budget, &member->client, err);
     if (status != PAWL_OK) {
@@ -375,7 +345,7 @@ pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partit
     for (guint i = 0; i < member->assigned->len; i++) {
         pawl_partition partition = g_array_index(member->assigned, pawl_partition, i);
 
-        if (!find_partition(member->revoked, partition, &index))
+        if (!pawl__partitions_find(member->revoked, partition, &index))
             found(user, partition);
     }
     assigned_once = member->assigned_once;

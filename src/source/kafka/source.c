@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/partition.h"
 #include "util/pattern.h"
 
 /* Partitions that the first client has room for; one that finds more is made anew before it reads anything. */
@@ -16,22 +17,6 @@
 #define WAKES_BY_ITSELF 0x02020000
 
 /* ---------------------------------------------------------------------------------------------------------- taps -- */
-
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
 
 static void
 free_tap(gpointer tap)
@@ -46,23 +31,15 @@ free_lane(gpointer lane)
 }
 
 static void
-free_topic(gpointer topic)
+free_message(gpointer message)
 {
-    rd_kafka_topic_destroy(topic);
+    rd_kafka_message_destroy(message);
 }
 
 static void
-clear_partition(gpointer data)
+free_topic(gpointer topic)
 {
-    g_free((char *) ((pawl_partition *) data)->topic);
-}
-
-pawl_source_tap *
-pawl__kafka_find_tap(kafka_source *source, const rd_kafka_message_t *message)
-{
-    pawl_partition partition = {rd_kafka_topic_name(message->rkt), message->partition};
-
-    return g_hash_table_lookup(source->index, &partition);
+    rd_kafka_topic_destroy(topic);
 }
 
 /* -------------------------------------------------------------------------------------------------------- client -- */
@@ -76,6 +53,7 @@ disconnect(kafka_source *source)
         rd_kafka_assign(source->client, NULL); /* nothing comes into the queues any more */
     for (guint i = 0; i < source->lanes->len; i++)
         pawl__kafka_lane_disconnect(g_ptr_array_index(source->lanes, i));
+    g_ptr_array_set_size(source->strays, 0);
     for (guint i = 0; i < source->taps->len; i++)
         pawl__kafka_tap_disconnect(g_ptr_array_index(source->taps, i));
     g_ptr_array_set_size(source->client_topics, 0);
@@ -159,10 +137,8 @@ take_selection(kafka_source *source, const pawl_source_setup *setup, pawl_error 
     for (const char *const *topic = setup->topics; topic != NULL && *topic != NULL; topic++)
         add_topic(source, *topic);
     for (size_t i = 0; i < setup->partition_count; i++) {
-        pawl_partition copy = {g_strdup(setup->partitions[i].topic), setup->partitions[i].number};
-
-        g_array_append_val(source->explicit, copy);
-        add_topic(source, copy.topic);
+        pawl__partitions_add(source->explicit, setup->partitions[i]);
+        add_topic(source, setup->partitions[i].topic);
     }
     if (setup->topics_pattern == NULL)
         return PAWL_OK;
@@ -190,12 +166,12 @@ init(kafka_source *source, const pawl_source_setup *setup)
     source->asker_setup = source->client_setup;
     source->asker_setup.group = NULL;
     source->topics = g_ptr_array_new_with_free_func(g_free);
-    source->explicit = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
-    g_array_set_clear_func(source->explicit, clear_partition);
+    source->explicit = pawl__partitions_new();
     source->client_topics = g_ptr_array_new_with_free_func(free_topic);
     source->asker_topics = g_ptr_array_new_with_free_func(free_topic);
     source->taps = g_ptr_array_new_with_free_func(free_tap);
-    source->index = g_hash_table_new(partition_hash, partition_equal);
+    pthread_mutex_init(&source->strays_mutex, NULL);
+    source->strays = g_ptr_array_new_with_free_func(free_message);
     source->lanes = g_ptr_array_new_with_free_func(free_lane);
     for (int i = 0; i < setup->lanes; i++)
         g_ptr_array_add(source->lanes, pawl__kafka_lane_new(source));
@@ -228,7 +204,8 @@ source_close(void *self)
     disconnect(source);
     disconnect_asker(source);
     g_ptr_array_unref(source->lanes);
-    g_hash_table_unref(source->index);
+    g_ptr_array_unref(source->strays);
+    pthread_mutex_destroy(&source->strays_mutex);
     g_ptr_array_unref(source->taps);
     g_ptr_array_unref(source->asker_topics);
     g_ptr_array_unref(source->client_topics);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/partition.h"
 #include "util/pattern.h"
 
 /* ------------------------------------------------------------------------------------------------- open and close -- */
@@ -20,12 +21,6 @@ static void
 free_lane(gpointer lane)
 {
     pawl__memory_lane_free(lane);
-}
-
-static void
-clear_partition(gpointer data)
-{
-    g_free((char *) ((pawl_partition *) data)->topic);
 }
 
 /* The cluster's name comes as the address of the brokers does. */
@@ -44,19 +39,15 @@ memory_open(void *self, const pawl_source_setup *setup, pawl_error *err)
     memory_source *source = self;
 
     source->topics = g_ptr_array_new_with_free_func(g_free);
-    source->partitions = g_array_new(FALSE, FALSE, sizeof(pawl_partition));
-    g_array_set_clear_func(source->partitions, clear_partition);
+    source->partitions = pawl__partitions_new();
     source->taps = g_ptr_array_new_with_free_func(free_tap);
     source->lanes = g_ptr_array_new_with_free_func(free_lane);
     source->read_committed = setup->read_committed;
     source->stall_timeout_ms = setup->stall_timeout_ms;
     for (const char *const *topic = setup->topics; topic != NULL && *topic != NULL; topic++)
         g_ptr_array_add(source->topics, g_strdup(*topic));
-    for (size_t i = 0; i < setup->partition_count; i++) {
-        pawl_partition copy = {g_strdup(setup->partitions[i].topic), setup->partitions[i].number};
-
-        g_array_append_val(source->partitions, copy);
-    }
+    for (size_t i = 0; i < setup->partition_count; i++)
+        pawl__partitions_add(source->partitions, setup->partitions[i]);
     for (int i = 0; i < setup->lanes; i++)
         g_ptr_array_add(source->lanes, pawl__memory_lane_new(source));
     setup->properties(setup, take_property, source);
