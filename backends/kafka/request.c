@@ -76,6 +76,10 @@ pawl__kafka_store_failed(const pawl__kafka_store *store, rd_kafka_resp_err_t cod
 {
     const char *reason = text != NULL ? text : rd_kafka_err2str(code);
 
+    /* The group has just gone on to another generation, and takes this member along: what it keeps it may save. */
+    if (code == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION && store->member != NULL &&
+        !rd_kafka_assignment_lost(store->member))
+        code = RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
     switch (code) {
     case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
     case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:

@@ -3,12 +3,8 @@
  */
 #include "cli/cluster.h"
 
-#include <string.h>
-
-#include <pawl/config.h>
 #include <pawl/sys/registry.h>
 
-#include "cli/expand.h"
 #include "util/clock.h"
 #include "util/partition.h"
 
@@ -22,52 +18,8 @@ give_properties(const pawl_source_setup *setup, void (*fn)(void *user, const cha
 {
     const GPtrArray *properties = setup->_properties;
 
-    for (guint i = 0; i + 1 < properties->len; i += 2)
+    for (guint i = 0; g_ptr_array_index(properties, i) != NULL; i += 2)
         fn(user, g_ptr_array_index(properties, i), g_ptr_array_index(properties, i + 1));
-}
-
-static void
-add_property(GPtrArray *properties, const char *name, const char *value)
-{
-    g_ptr_array_add(properties, g_strdup(name));
-    g_ptr_array_add(properties, g_strdup(value));
-}
-
-/* Which names pawl keeps for itself is for its settings to say. */
-static pawl_status
-check_property(const char *name, const char *value, pawl_error *err)
-{
-    pawl_config *config = pawl_config_new();
-    char *setting = g_strconcat("kafka.", name, NULL);
-    pawl_status status = pawl_config_set(config, setting, value, err);
-
-    g_free(setting);
-    pawl_config_free(config);
-    return status;
-}
-
-/* One --kafka NAME=VALUE: the value is all that follows the first '='. */
-static pawl_status
-take_property(pawl_cluster *cluster, const char *text, pawl_error *err)
-{
-    const char *equals = strchr(text, '=');
-    char *name, *value = NULL, *shown = NULL;
-    pawl_status status;
-
-    if (equals == NULL || equals == text)
-        return pawl_error_set(err, PAWL_INVALID, 0, 0, "--kafka takes NAME=VALUE");
-    name = g_strndup(text, (gsize) (equals - text));
-    status = pawl__expand(equals + 1, &value, &shown, err);
-    if (status == PAWL_OK)
-        status = check_property(name, value, err);
-    if (status == PAWL_OK)
-        add_property(cluster->properties, name, value);
-    else
-        pawl_error_prefix(err, "--kafka");
-    g_free(shown);
-    g_free(value);
-    g_free(name);
-    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- opening -- */
@@ -98,11 +50,10 @@ pawl__cluster_open(const pawl_places *places, const char *const *topics, pawl_cl
     pawl_cluster *cluster = ret_cluster;
     pawl_status status;
 
-    *cluster = (pawl_cluster){.properties = g_ptr_array_new_with_free_func(g_free)};
+    *cluster = (pawl_cluster){.self = NULL};
     status = pawl__places_timeout(places, &cluster->timeout_ms, err);
-    add_property(cluster->properties, "bootstrap.servers", places->brokers);
-    for (guint i = 0; status == PAWL_OK && i < places->kafka->len; i++)
-        status = take_property(cluster, g_ptr_array_index(places->kafka, i), err);
+    if (status == PAWL_OK)
+        status = pawl__places_properties(places, &cluster->properties, err);
     if (status == PAWL_OK)
         status = pawl_registry_find_source("kafka", &cluster->source, err);
     if (status == PAWL_OK)

@@ -14,7 +14,7 @@ typedef struct pawl_cluster {
     void *self;
     int64_t timeout_ms;
     char id[128];
-    GPtrArray *properties; /* names and values in turn */
+    GPtrArray *properties; /* of pawl__places_properties() */
 } pawl_cluster;
 
 /*

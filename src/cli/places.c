@@ -4,6 +4,9 @@
 #include "cli/places.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include <pawl/config.h>
 
 #include "cli/expand.h"
 #include "util/text.h"
@@ -146,17 +149,86 @@ pawl__places_timeout(const pawl_places *places, int64_t *ret_ms, pawl_error *err
     return PAWL_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------------- properties -- */
+
+static void
+add_property(GPtrArray *properties, const char *name, const char *value)
+{
+    g_ptr_array_add(properties, g_strdup(name));
+    g_ptr_array_add(properties, g_strdup(value));
+}
+
+/* Which names pawl keeps for itself is for its settings to say. */
+static pawl_status
+check_property(const char *name, const char *value, pawl_error *err)
+{
+    pawl_config *config = pawl_config_new();
+    char *setting = g_strconcat("kafka.", name, NULL);
+    pawl_status status = pawl_config_set(config, setting, value, err);
+
+    g_free(setting);
+    pawl_config_free(config);
+    return status;
+}
+
+/* One --kafka NAME=VALUE: the value is all that follows the first '='. */
+static pawl_status
+take_property(GPtrArray *properties, const char *text, pawl_error *err)
+{
+    const char *equals = strchr(text, '=');
+    char *name, *value = NULL, *shown = NULL;
+    pawl_status status;
+
+    if (equals == NULL || equals == text)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "--kafka takes NAME=VALUE");
+    name = g_strndup(text, (gsize) (equals - text));
+    status = pawl__expand(equals + 1, &value, &shown, err);
+    if (status == PAWL_OK)
+        status = check_property(name, value, err);
+    if (status == PAWL_OK)
+        add_property(properties, name, value);
+    else
+        pawl_error_prefix(err, "--kafka");
+    g_free(shown);
+    g_free(value);
+    g_free(name);
+    return status;
+}
+
+pawl_status
+pawl__places_properties(const pawl_places *places, GPtrArray **ret_properties, pawl_error *err)
+{
+    GPtrArray *properties = g_ptr_array_new_with_free_func(g_free);
+    pawl_status status = PAWL_OK;
+
+    if (places->brokers != NULL)
+        add_property(properties, "bootstrap.servers", places->brokers);
+    for (guint i = 0; status == PAWL_OK && places->kafka != NULL && i < places->kafka->len; i++)
+        status = take_property(properties, g_ptr_array_index(places->kafka, i), err);
+    g_ptr_array_add(properties, NULL);
+    *ret_properties = properties;
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- store -- */
+
 pawl_status
 pawl__places_open_store(const pawl_places *places, bool read_only, pawl_store **ret_store, pawl_error *err)
 {
     pawl_store_options options = {.size = sizeof options, .log = &pawl__cli_log, .read_only = read_only};
     char *url = NULL, *shown = NULL;
+    GPtrArray *properties = NULL;
     pawl_status status = pawl__places_timeout(places, &options.timeout_ms, err);
 
+    if (status == PAWL_OK)
+        status = pawl__places_properties(places, &properties, err);
     if (status == PAWL_OK && pawl__expand(places->store, &url, &shown, err) != PAWL_OK)
         status = pawl_error_prefix(err, "--store");
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        options.kafka = (const char *const *) properties->pdata;
         status = pawl_store_open(url, &options, ret_store, err);
+    }
+    g_clear_pointer(&properties, g_ptr_array_unref);
     g_free(url);
     g_free(shown);
     return status;

@@ -44,6 +44,9 @@ extern const pawl_log pawl__cli_log;
 /* The value of --timeout. */
 pawl_status pawl__places_timeout(const pawl_places *places, int64_t *ret_ms, pawl_error *err);
 
+/* --brokers and --kafka: names and values in turn, ended by NULL. The caller unrefs it, also after a failure. */
+pawl_status pawl__places_properties(const pawl_places *places, GPtrArray **ret_properties, pawl_error *err);
+
 /* Opens the store of --store. One that is only read is not made when it is missing. The caller closes it. */
 pawl_status pawl__places_open_store(const pawl_places *places, bool read_only, pawl_store **ret_store, pawl_error *err);
 
