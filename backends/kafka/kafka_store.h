@@ -18,16 +18,17 @@
 #include <glib.h>
 #include <librdkafka/rdkafka.h>
 
+#include <pawl/sys/source.h>
 #include <pawl/sys/store.h>
 
 #include "util/wait.h"
 
 typedef struct pawl__kafka_store {
     const pawl_log *log;
-    char *url;           /* masked: for messages */
-    rd_kafka_t *client;  /* asks, and commits as an administrator */
-    rd_kafka_t *member;  /* the job's, borrowed; NULL: this is no member of the group */
-    bool warned;         /* that nothing fences this job */
+    char *url;                        /* masked: for messages */
+    rd_kafka_t *client;               /* asks, and commits as an administrator */
+    const pawl_source_member *member; /* the job's; NULL: this is no member of the group */
+    bool warned;                      /* that nothing fences this job */
     GHashTable *batches; /* pawl_partition, owned -> int64_t, owned: the batch that is stored with each offset */
 
     pawl__wait wait;         /* guards what follows */
@@ -69,6 +70,9 @@ typedef void (*pawl__kafka_store_begin_fn)(rd_kafka_t *client, rd_kafka_queue_t 
 pawl_status pawl__kafka_store_request(pawl__kafka_store *store, rd_kafka_t *client, int64_t deadline_ms,
                                       pawl__kafka_store_begin_fn begin, void *user, rd_kafka_event_t **ret_answer,
                                       pawl_error *err);
+
+/* Before a commit as a member: waits while the group is about to go on to another generation. */
+pawl_status pawl__kafka_store_await_generation(pawl__kafka_store *store, int64_t deadline_ms, pawl_error *err);
 
 /* The status of an error code. `what`: "load", "save" ...; `is_write`: whether it may have been done nevertheless. */
 pawl_status pawl__kafka_store_failed(const pawl__kafka_store *store, rd_kafka_resp_err_t code, const char *text,

@@ -269,12 +269,19 @@ commit(pawl__kafka_store *store, const pawl_store_call *call, const rd_kafka_top
        pawl_error *err)
 {
     struct commit commit = {call->group, offsets};
-    bool as_member = store->member != NULL;
     rd_kafka_event_t *answer = NULL;
-    pawl_status status =
-        pawl__kafka_store_request(store, as_member ? store->member : store->client, call->deadline_ms,
-                                  as_member ? begin_member_commit : begin_admin_commit, &commit, &answer, err);
+    pawl_status status;
 
+    if (store->member != NULL) {
+        status = pawl__kafka_store_await_generation(store, call->deadline_ms, err);
+        if (status != PAWL_OK)
+            return status;
+        status = pawl__kafka_store_request(store, store->member->client, call->deadline_ms, begin_member_commit,
+                                           &commit, &answer, err);
+    } else {
+        status = pawl__kafka_store_request(store, store->client, call->deadline_ms, begin_admin_commit, &commit,
+                                           &answer, err);
+    }
     if (status == PAWL_OK)
         status = take_commit(store, &commit, answer, err);
     else if (status == PAWL_TIMEOUT || status == PAWL_CANCELLED)

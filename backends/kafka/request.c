@@ -70,16 +70,30 @@ pawl__kafka_store_request(pawl__kafka_store *store, rd_kafka_t *client, int64_t 
     return status;
 }
 
+/* In slices, since a cancelled store cannot end it. */
+pawl_status
+pawl__kafka_store_await_generation(pawl__kafka_store *store, int64_t deadline_ms, pawl_error *err)
+{
+    const int64_t slice_ms = 100;
+    int64_t now = pawl__clock_ms();
+
+    while (!store->member->await_generation(store->member, MIN(now + slice_ms, deadline_ms))) {
+        now = pawl__clock_ms();
+        if (is_cancelled(store))
+            return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "%s: cancelled", store->url);
+        if (now >= deadline_ms)
+            return pawl_error_set(err, PAWL_TIMEOUT, PAWL_ERROR_RETRIABLE, 0, "%s: the group is still rebalancing",
+                                  store->url);
+    }
+    return PAWL_OK;
+}
+
 pawl_status
 pawl__kafka_store_failed(const pawl__kafka_store *store, rd_kafka_resp_err_t code, const char *text, const char *what,
                          bool is_write, pawl_error *err)
 {
     const char *reason = text != NULL ? text : rd_kafka_err2str(code);
 
-    /* The group has just gone on to another generation, and takes this member along: what it keeps it may save. */
-    if (code == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION && store->member != NULL &&
-        !rd_kafka_assignment_lost(store->member))
-        code = RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
     switch (code) {
     case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
     case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:

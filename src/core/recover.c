@@ -90,7 +90,7 @@ open_store(pawl_job *job, bool read_only, pawl_error *err)
     GPtrArray *properties = g_ptr_array_new();
     pawl_store_options options = {
         .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms, .read_only = read_only};
-    void *member = pawl__job_is_member(job) ? job->source.api->member(job->source.self) : NULL;
+    const pawl_source_member *member = pawl__job_is_member(job) ? job->source.api->member(job->source.self) : NULL;
     pawl_status status;
 
     g_hash_table_foreach((GHashTable *) pawl__config_kafka(job->config), append_property, properties);

@@ -116,7 +116,8 @@ store_new(const pawl_store_backend *backend, const pawl_store_options *options)
 }
 
 static pawl_status
-open_backend(pawl_store *store, const pawl__url *url, const pawl_store_options *options, void *member, pawl_error *err)
+open_backend(pawl_store *store, const pawl__url *url, const pawl_store_options *options,
+             const struct pawl_source_member *member, pawl_error *err)
 {
     option_source source = {store->backend, url};
     pawl_store_setup setup = {
@@ -138,7 +139,8 @@ open_backend(pawl_store *store, const pawl__url *url, const pawl_store_options *
 }
 
 static pawl_status
-open_url(const pawl__url *url, const pawl_store_options *options, void *member, pawl_store **ret_store, pawl_error *err)
+open_url(const pawl__url *url, const pawl_store_options *options, const struct pawl_source_member *member,
+         pawl_store **ret_store, pawl_error *err)
 {
     const pawl_store_backend *backend;
     pawl_store *store;
@@ -160,8 +162,8 @@ open_url(const pawl__url *url, const pawl_store_options *options, void *member, 
 }
 
 pawl_status
-pawl__store_open_as_member(const char *url, const pawl_store_options *options, void *member, pawl_store **ret_store,
-                           pawl_error *err)
+pawl__store_open_as_member(const char *url, const pawl_store_options *options, const struct pawl_source_member *member,
+                           pawl_store **ret_store, pawl_error *err)
 {
     pawl_store_options known;
     pawl__url parts;

@@ -143,7 +143,8 @@ pawl_status pawl__store_judge_acquire(pawl_store *store, const char *group, cons
                                       pawl_error *err);
 
 /* pawl_store_open() for a job that is a member of its group; `member` is what the source calls it. */
-pawl_status pawl__store_open_as_member(const char *url, const pawl_store_options *options, void *member,
-                                       pawl_store **ret_store, pawl_error *err);
+pawl_status pawl__store_open_as_member(const char *url, const pawl_store_options *options,
+                                       const struct pawl_source_member *member, pawl_store **ret_store,
+                                       pawl_error *err);
 
 #endif

@@ -6,8 +6,10 @@
  * A line is a command, with blanks between its words, and is answered with a line "done" when it is:
  *
  *     make TOPIC PARTITIONS
+ *     grow TOPIC PARTITIONS                                      # it has so many of them now
  *     put TOPIC PARTITION TIMESTAMP KEY VALUE [NAME=VALUE ...]   # "-" is null; \n, \\ and \377 in words are escapes
  *     fill TOPIC PARTITION COUNT
+ *     count TOPIC PARTITIONS FIRST AFTER                         # the numbers from FIRST on, one partition after the other
  *     trim TOPIC PARTITION BEFORE                                # moves the start of the log
  *     hold TOPIC PARTITION COUNT                                 # in a transaction that stays open until the input ends
  */
@@ -27,6 +29,12 @@ make(char **words)
     const char *const config[] = {"retention.ms", "-1", NULL};
 
     kafka_fixture_make_named(words[0], atoi(words[1]), config);
+}
+
+static void
+grow(char **words)
+{
+    kafka_fixture_add_partitions(words[0], atoi(words[1]));
 }
 
 /* The headers of a record out of words NAME=VALUE, or NULL. */
@@ -70,6 +78,20 @@ fill(char **words)
 }
 
 static void
+count(char **words)
+{
+    int partitions = atoi(words[1]), after = atoi(words[3]);
+
+    for (int number = atoi(words[2]); number < after; number++) {
+        char value[16];
+        int size = g_snprintf(value, sizeof value, "%d", number);
+
+        kafka_fixture_send(plain, words[0], number % partitions, NULL, 0, value, (size_t) size, NULL, 0);
+    }
+    kafka_fixture_flush(plain);
+}
+
+static void
 trim(char **words)
 {
     kafka_fixture_delete_records(words[0], atoi(words[1]), g_ascii_strtoll(words[2], NULL, 10));
@@ -90,7 +112,8 @@ static const struct {
     guint words; /* at least */
     void (*run)(char **words);
 } commands[] = {
-    {"make", 2, make}, {"put", 5, put}, {"fill", 3, fill}, {"trim", 3, trim}, {"hold", 3, hold},
+    {"make", 2, make},   {"grow", 2, grow}, {"put", 5, put},   {"fill", 3, fill},
+    {"count", 4, count}, {"trim", 3, trim}, {"hold", 3, hold},
 };
 
 static bool

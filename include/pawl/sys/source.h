@@ -37,6 +37,14 @@ typedef struct pawl_source_group {
     void *user;
 } pawl_source_group;
 
+/* A member of a group, to whoever saves as one. */
+typedef struct pawl_source_member {
+    void *client; /* native: rd_kafka_t * */
+    /* Waits until the group is through with a rebalance that this member takes part in: what is saved meanwhile would have
+     * an old generation, and be refused. False: the deadline passed first. Any thread. */
+    bool (*await_generation)(const struct pawl_source_member *member, int64_t deadline_ms);
+} pawl_source_member;
+
 /* What open gets; borrowed until open returns, but for `log`, which lives as long as the source. */
 typedef struct pawl_source_setup {
     const char *group;
@@ -159,8 +167,8 @@ typedef struct pawl_source_backend {
     /* Leaves the group; without waiting for anybody when the source was cancelled. `changed` is not called any more. */
     void (*unsubscribe)(void *self);
 
-    /* The native handle of the member, for a store that saves as one; borrowed. NULL: there is none. */
-    void *(*member)(void *self);
+    /* The member, for a store that saves as one; borrowed until the source is closed. NULL: there is none. */
+    const pawl_source_member *(*member)(void *self);
 
     /* ---- any thread */
 

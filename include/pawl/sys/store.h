@@ -32,7 +32,8 @@ typedef struct pawl_store_setup {
     int64_t deadline_ms;
     bool read_only; /* open makes nothing: where nothing is, nothing is stored. Writes will not be asked for. */
     const char *const *kafka; /* properties of librdkafka: name, value ... NULL; or NULL */
-    void *member;             /* members = group: the native handle of the source's member, which outlives the store */
+    const struct pawl_source_member
+        *member; /* of sys/source.h, when the job is a member of its group; outlives the store */
     /* The value of an option of this backend's table: from the query, or its default. */
     const char *(*option)(const struct pawl_store_setup *setup, const char *name);
     const void *_options;

@@ -200,7 +200,7 @@ pawl_status pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_parti
                                 pawl_error *err);
 void pawl__kafka_let_go(void *self);
 void pawl__kafka_unsubscribe(void *self);
-void *pawl__kafka_member(void *self);
+const pawl_source_member *pawl__kafka_member(void *self);
 
 /* ------------------------------------------------------------------------------------------------------- nudge.c -- */
 

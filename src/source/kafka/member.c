@@ -23,6 +23,7 @@
 #define LEAVE_SOON_MS 300
 
 struct kafka_member {
+    pawl_source_member facade; /* for the store; first, so that it is found again */
     kafka_source *source;
     kafka_client_setup setup;
     rd_kafka_t *client;
@@ -39,6 +40,7 @@ struct kafka_member {
     bool must_answer; /* a revocation waits for an answer, perhaps one of no partitions */
     bool told;        /* the loop knows of it */
     bool assigned_once;
+    bool rejoining; /* it gave partitions back, and the group has not answered yet: its generation is about to change */
     bool leaving;
     pawl_error failure; /* fatal: this is no member any more */
 };
@@ -100,6 +102,8 @@ on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
     pawl__wait_lock(&member->wait);
     add_partitions(member->assigned, list);
     member->assigned_once = true;
+    member->rejoining = false;
+    pawl__wait_wake(&member->wait);
     pawl__wait_unlock(&member->wait);
     answer(member, true);
 }
@@ -217,6 +221,20 @@ subscribe(kafka_member *member)
     return code;
 }
 
+static bool
+await_generation(const pawl_source_member *facade, int64_t deadline_ms)
+{
+    kafka_member *member = (kafka_member *) facade;
+    bool settled;
+
+    pawl__wait_lock(&member->wait);
+    while (member->rejoining && pawl__wait_until(&member->wait, deadline_ms))
+        continue;
+    settled = !member->rejoining;
+    pawl__wait_unlock(&member->wait);
+    return settled;
+}
+
 pawl_status
 pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kafka_member **ret_member, pawl_error *err)
 {
@@ -240,6 +258,7 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     }
     rd_kafka_poll_set_consumer(member->client);
     member->queue = rd_kafka_queue_get_consumer(member->client);
+    member->facade = (pawl_source_member){.client = member->client, .await_generation = await_generation};
     *ret_member = member;
     return PAWL_OK;
 }
@@ -382,15 +401,16 @@ pawl__kafka_let_go(void *self)
     told = member->told;
     if (told)
         drop_revoked(member);
+    member->rejoining = member->rejoining || told;
     pawl__wait_unlock(&member->wait);
     if (told)
         answer(member, false);
 }
 
-void *
+const pawl_source_member *
 pawl__kafka_member(void *self)
 {
     kafka_member *member = ((kafka_source *) self)->member;
 
-    return member != NULL ? member->client : NULL;
+    return member != NULL ? &member->facade : NULL;
 }
