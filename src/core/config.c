@@ -112,6 +112,10 @@ set_own(pawl_config *config, const char *name, const char *value, pawl_error *er
 
     if (setting == NULL)
         return refuse_unknown(name, err);
+    if (setting->empty_unsets && value[0] == '\0') {
+        g_hash_table_remove(config->texts, name);
+        return PAWL_OK;
+    }
     status = pawl__setting_parse(setting, &scratch, value, err);
     pawl__settings_done(&scratch);
     if (status == PAWL_OK)

@@ -54,8 +54,11 @@ static const pawl__setting table[] = {
         .form = "TOPIC, TOPIC ...",
         .summary =
             "The topics to read, all partitions of each. Partitions that are added later are found and read from "
-            "their beginning. Exactly one of topics, topics_pattern and partitions is required.",
+            "their beginning. Exactly one of topics, topics_pattern and partitions is required; an empty text unsets "
+            "what "
+            "a program or a file has set before.",
         .parse = pawl__settings_parse_topics,
+        .empty_unsets = true,
     },
     {
         .name = "topics_pattern",
@@ -63,6 +66,7 @@ static const pawl__setting table[] = {
         .form = "a Perl-compatible regular expression",
         .summary = "Reads every topic whose whole name matches, those made later too, but for Kafka's internal ones.",
         .parse = pawl__settings_parse_topics_pattern,
+        .empty_unsets = true,
     },
     {
         .name = "partitions",
@@ -70,6 +74,7 @@ static const pawl__setting table[] = {
         .form = "TOPIC:0,1,2 TOPIC:3 ...",
         .summary = "Reads these partitions and no others.",
         .parse = pawl__settings_parse_partitions,
+        .empty_unsets = true,
     },
     {
         .name = "members",

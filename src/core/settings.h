@@ -108,6 +108,7 @@ typedef struct pawl__setting {
     int64_t min, max;     /* of an INTEGER; of a DURATION in ms; of a SIZE in bytes; of a TEXT's length in bytes */
     size_t field;         /* offset in pawl__settings; of no meaning for SPECIAL */
     const char *const *choices; /* of a CHOICE, NULL-terminated; in the order of its enum */
+    bool empty_unsets;          /* an empty text takes back what was set before */
     pawl_status (*parse)(pawl__settings *settings, const char *text, pawl_error *err); /* of a SPECIAL */
 } pawl__setting;
 

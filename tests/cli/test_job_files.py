@@ -232,6 +232,11 @@ def test_print_config(run_file):
     assert "job.trigger" in text and "job.ini:5" in text
 
 
+def test_another_selection_than_the_files(run_file):
+    rows = printed(run_file(GOOD, "--set", "job.topics=", "--set", "job.partitions=t:0", "--print-config", "--json"))
+    assert rows["job.partitions"] == ("t:0", "--set")
+
+
 def test_open_ranges_and_parallelism_mean_each_other(run_file):
     assert printed(run_file(job("open_ranges = 5"), "--print-config", "--json"))["job.parallelism"][0] == "5"
     assert printed(run_file(job("parallelism = 6"), "--print-config", "--json"))["job.open_ranges"][0] == "6"

@@ -77,12 +77,10 @@ wrong_settings(void **state)
         {"topics", "a, ..", "topics: \"..\" is not a topic's name"},
         {"topics", "fl\xc3\xbcge", "topics: \"fl\\xc3\\xbcge\" is not a topic's name"},
         {"topics", "a, b, a", "topics: a comes twice"},
-        {"topics_pattern", "", "topics_pattern: a pattern is a regular expression in UTF-8, and not empty"},
         {"topics_pattern", "\xff", "topics_pattern: a pattern is a regular expression in UTF-8"},
         {"topics_pattern", "flights(", "topics_pattern: \"flights(\" is no regular expression: "},
         {"topics_pattern", "a)(b", "topics_pattern: \"a)(b\" is no regular expression: "},
         {"topics_pattern", "*", "topics_pattern: \"*\" is no regular expression: "},
-        {"partitions", "", "partitions: \"\" is not TOPIC:0,1,2 TOPIC:3 ..."},
         {"partitions", "  ", "partitions: \"  \" is not TOPIC:0,1,2 TOPIC:3 ..."},
         {"partitions", "flights", "partitions: \"flights\" is not TOPIC:0,1,2"},
         {"partitions", "flights:", "partitions: \"\" is not the number of a partition"},
@@ -216,6 +214,27 @@ config_of(const char *const *pairs)
 }
 
 static void
+an_empty_selection_is_none(void **state)
+{
+    static const char *const selections[][2] = {{"topics", "a"}, {"topics_pattern", "a.*"}, {"partitions", "a:0"}};
+    pawl_config *config = pawl_config_new();
+    pawl_error err = {0};
+
+    (void) state;
+    assert_int_equal(pawl_config_set(config, "group", "g", &err), PAWL_OK);
+    assert_int_equal(pawl_config_set(config, "store", "sqlite:x", &err), PAWL_OK);
+    assert_int_equal(pawl_config_set(config, "kafka.bootstrap.servers", "h:1", &err), PAWL_OK);
+    for (size_t i = 0; i < G_N_ELEMENTS(selections); i++) {
+        assert_int_equal(pawl_config_set(config, selections[i][0], selections[i][1], &err), PAWL_OK);
+        assert_int_equal(pawl_config_check(config, &err), PAWL_OK); /* the one before is gone */
+        assert_int_equal(pawl_config_set(config, selections[i][0], "", &err), PAWL_OK);
+        assert_null(pawl_config_get(config, selections[i][0]));
+        assert_int_equal(pawl_config_check(config, &err), PAWL_INVALID);
+    }
+    pawl_config_free(config);
+}
+
+static void
 wrong_together(void **state)
 {
     static const struct {
@@ -226,9 +245,9 @@ wrong_together(void **state)
         {{"group", "g"}, "store is required: where offsets are kept, sqlite:offsets.db for instance"},
         {{"group", "g", "store", "sqlite:x"}, "one of topics, topics_pattern and partitions is required"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "topics_pattern", "a"},
-         "only one of topics, topics_pattern and partitions can be set"},
+         "only one of topics, topics_pattern and partitions can be set; an empty one is not set"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "partitions", "a:0"},
-         "only one of topics, topics_pattern and partitions can be set"},
+         "only one of topics, topics_pattern and partitions can be set; an empty one is not set"},
         {{"group", "g", "store", "sqlite:x", "topics", "a"},
          "kafka.bootstrap.servers is required: HOST:PORT of a broker, or of several with commas"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "max_offsets_per_batch", "10", "min_offsets_per_batch",
@@ -392,6 +411,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_settings),
         cmocka_unit_test(null_is_no_text),
+        cmocka_unit_test(an_empty_selection_is_none),
         cmocka_unit_test(wrong_together),
         cmocka_unit_test(right_together),
         cmocka_unit_test(values_come_back_as_they_were_set),
