@@ -91,10 +91,13 @@ refuse_unknown(const char *name, pawl_error *err)
     char shown[PAWL__BYTES_TEXT_SIZE];
     const char *nearest = pawl__setting_nearest(name);
     const char *instead = pawl__setting_instead_of(name);
+    const char *whose = NULL, *ours = pawl__setting_for_foreign(name, &whose);
 
     pawl__text_from_bytes(name, strlen(name), shown);
     if (instead != NULL)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s cannot be set: %s", shown, instead);
+    if (ours != NULL)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s is %s name: write %s", shown, whose, ours);
     if (nearest != NULL)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "there is no setting \"%s\"; did you mean %s?", shown, nearest);
     if (strchr(name, '.') != NULL)

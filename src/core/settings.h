@@ -125,6 +125,11 @@ const char *pawl__setting_nearest(const char *name);
  * "set group instead"), or NULL when the property passes through. */
 const char *pawl__setting_instead_of(const char *kafka_property);
 
+/* What is written instead of a setting of Spark, of Kafka Connect or of Kafka's Java clients, "start = earliest" for
+ * instance; *ret_whose is "Spark's" or the like. NULL when the name is none of theirs. Case does not matter: Spark does not
+ * mind it either. */
+const char *pawl__setting_for_foreign(const char *name, const char **ret_whose);
+
 /* Parses a text into its field, replacing what is there. PAWL_INVALID, and nothing is changed: "NAME: ...". `fields` is
  * the struct that the table's offsets are for: a pawl__settings, or that of another table, without SPECIAL rows. */
 pawl_status pawl__setting_parse(const pawl__setting *setting, void *fields, const char *text, pawl_error *err);
