@@ -151,6 +151,8 @@ takeover_refuse_takes_only_what_is_free(void **state)
     fixture_intrude(f, "t", 0, -1);
     assert_int_equal(fixture_run(f), PAWL_FENCED);
     assert_non_null(strstr(f->err.message, "t [0] belongs to intruder (process 7 on elsewhere), which was active"));
+    assert_non_null(
+        strstr(f->err.message, "let it work, or end it there; takeover = now is for an owner that is surely"));
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 2);
 }
 
@@ -180,7 +182,7 @@ takeover_idle_gives_up_when_the_owner_stirs(void **state)
     fixture_set(f, "takeover", "idle:2s");
     fixture_intrude(f, "t", 0, -1);
     fixture_start(f);
-    fixture_await_log(f, "waiting until process 7 on elsewhere has been idle");
+    fixture_await_log(f, "waiting until intruder (process 7 on elsewhere) has been idle for 2s, which is at 20");
     fixture_intrude(f, "t", 0, 0);
     assert_int_equal(fixture_join(f), PAWL_FENCED);
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 2);
@@ -194,7 +196,7 @@ takeover_idle_can_be_stopped(void **state)
     fixture_set(f, "takeover", "idle:1d");
     fixture_intrude(f, "t", 0, -1);
     fixture_start(f);
-    fixture_await_log(f, "waiting until process 7");
+    fixture_await_log(f, "waiting until intruder (process 7");
     assert_int_equal(fixture_stop(f), PAWL_OK);
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 1);
 }
