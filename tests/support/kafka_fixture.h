@@ -51,6 +51,9 @@ kafka_fixture_broker *kafka_fixture_broker_new(const char *const *properties);
 /* services/kafka/VERB on it: "stop", "kill", or "start" to bring it back. */
 void kafka_fixture_broker_do(kafka_fixture_broker *broker, const char *verb);
 
+/* Waits until so many connections hold a request that the broker, which is frozen, has not read. */
+void kafka_fixture_broker_await_unread(const kafka_fixture_broker *broker, int connections);
+
 /* Stops it and removes its folder. */
 void kafka_fixture_broker_free(kafka_fixture_broker *broker);
 
