@@ -222,6 +222,7 @@ move_on(struct saving *saving)
     if (saving->count > 0)
         job->saved_ms = pawl__clock_ms();
     pawl__wait_lock(&job->stats_wait);
+    job->stats.lag = pawl__job_lag(job);
     job->stats.flush_ms = saving->flush_ms;
     job->stats.save_ms = saving->save_ms;
     pawl__wait_unlock(&job->stats_wait);

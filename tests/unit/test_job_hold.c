@@ -33,6 +33,8 @@ what_is_held_is_saved_at_the_end(void **state)
                    "save 4: t:0 0>10\n");
     assert_int_equal(fixture_count(f, "process"), 5);
     assert_int_equal(f->stats.records, 10);
+    assert_int_equal(f->stats.batches, 4);
+    assert_int_equal(f->stats.ranges, 3);
 }
 
 /* A job that is stopped lets its sink write what it gathered. */
