@@ -64,6 +64,9 @@ typedef struct pawl_hooks {
     /*
      * All ranges of the batch are processed, and their offsets are saved as soon as this says PAWL_DONE: make the
      * results safe. May be called again for the same batch, after a retry or when the store lost the transaction.
+     *
+     * The owner's entry is renewed meanwhile, but not inside the transaction of a store that has them: there a flush has to
+     * be shorter than the takeover = idle:DURATION of any other job, or that job takes the partitions over.
      */
     pawl_verdict (*flush)(void *user, pawl_batch *batch, pawl_error *err);
 

@@ -319,6 +319,8 @@ shut_down(pawl_job *job, pawl_status status)
     if (job->store != NULL)
         pawl__job_release(job, status != PAWL_CANCELLED);
     pawl__stop_unwatch(job->stop);
+    pawl__keeper_free(job->keeper);
+    job->keeper = NULL;
     pawl__crew_free(job->crew);
     job->crew = NULL;
     if (job->source.self != NULL)
@@ -348,6 +350,8 @@ pawl_job_run(pawl_job *job, pawl_error *err)
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
     if (status == PAWL_OK)
         status = pawl__stop_watch(job->stop, leave, pawl__job_warn_of_hung, job, failure);
+    if (status == PAWL_OK)
+        status = pawl__keeper_new(job, &job->keeper, failure);
     if (status == PAWL_OK)
         status = pawl__job_recover(job, failure);
     if (status == PAWL_OK)

@@ -105,14 +105,17 @@ static const pawl__setting table[] = {
             "an error, so that an owner that crashed has to be released by hand. idle:DURATION: wait until the "
             "owner has not renewed its entry for that long, then take it, and end with an error as soon as it "
             "renews; two supervised copies then do not fence each other for ever. The duration is 100ms to 1d, "
-            "and longer than refresh.interval.",
+            "and longer than refresh.interval; with a store that has transactions also longer than a flush may "
+            "take, since nothing is renewed inside of one.",
         .parse = pawl__settings_parse_takeover,
     },
     {
         .name = "refresh.interval",
         .kind = PAWL__SETTING_DURATION,
         .fallback = "10s",
-        .summary = "The owner's entry in the store is renewed at least this often, also while nothing is read.",
+        .summary =
+            "The owner's entry in the store is renewed at least this often, also while nothing is read. Not inside "
+            "the transaction in which results are flushed: its end renews it.",
         .min = 100,
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, refresh_interval_ms),
