@@ -83,6 +83,10 @@ void kafka_fixture_bounds(const char *topic, int32_t partition, bool committed, 
 /* Waits until a reading of the partition gives no more than `most` records: until it was compacted. */
 void kafka_fixture_await_compaction(const char *topic, int32_t partition, guint most);
 
+/* Lets a user of a secured broker do something with a topic or a group, and returns when the broker knows. */
+void kafka_fixture_allow(const char *user, rd_kafka_ResourceType_t kind, const char *name,
+                         rd_kafka_AclOperation_t operation);
+
 /* ------------------------------------------------------------------------------------------------------- producing -- */
 
 /* A producer with these properties (NAME, VALUE ..., NULL; NULL: none). Freed by rd_kafka_destroy(). */

@@ -1,7 +1,7 @@
 /*
  * kafka_topic.c - makes topics and records for tests that are not in C
  *
- *     kafka_topic < COMMANDS     # with the broker that PAWL_TEST_BROKERS names
+ *     kafka_topic < COMMANDS     # with the broker that PAWL_TEST_BROKERS and PAWL_TEST_KAFKA_CONFIG name
  *
  * A line is a command, with blanks between its words, and is answered with a line "done" when it is:
  *
@@ -10,6 +10,7 @@
  *     fill TOPIC PARTITION COUNT
  *     trim TOPIC PARTITION BEFORE                                # moves the start of the log
  *     hold TOPIC PARTITION COUNT                                 # in a transaction that stays open until the input ends
+ *     allow USER topic|group NAME Read|Describe                  # on a secured broker
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,12 +86,21 @@ hold(char **words)
     kafka_fixture_flush(transactional);
 }
 
+static void
+allow(char **words)
+{
+    bool reads = strcmp(words[3], "Read") == 0;
+
+    kafka_fixture_allow(words[0], strcmp(words[1], "group") == 0 ? RD_KAFKA_RESOURCE_GROUP : RD_KAFKA_RESOURCE_TOPIC,
+                        words[2], reads ? RD_KAFKA_ACL_OPERATION_READ : RD_KAFKA_ACL_OPERATION_DESCRIBE);
+}
+
 static const struct {
     const char *name;
     guint words; /* at least */
     void (*run)(char **words);
 } commands[] = {
-    {"make", 2, make}, {"put", 5, put}, {"fill", 3, fill}, {"trim", 3, trim}, {"hold", 3, hold},
+    {"make", 2, make}, {"put", 5, put}, {"fill", 3, fill}, {"trim", 3, trim}, {"hold", 3, hold}, {"allow", 4, allow},
 };
 
 static bool
