@@ -8,6 +8,7 @@
 
 #include "cli/offsets_file.h"
 #include "fuzz/target.h"
+#include "util/partition.h"
 
 static bool
 same(const GArray *left, const GArray *right)
@@ -17,7 +18,7 @@ same(const GArray *left, const GArray *right)
     for (size_t i = 0; i < left->len; i++) {
         const pawl_move *a = pawl__moves_at(left, i), *b = pawl__moves_at(right, i);
 
-        if (pawl__compare_partitions(a, b) != 0 || a->wanted.offset != b->wanted.offset || !b->wanted.known)
+        if (pawl__partition_compare(a, b) != 0 || a->wanted.offset != b->wanted.offset || !b->wanted.known)
             return false;
     }
     return true;

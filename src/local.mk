@@ -50,12 +50,15 @@ src_libpawl_core_la_SOURCES = \
 	src/core/holdings.h \
 	src/core/job.c \
 	src/core/job.h \
+	src/core/keeper.c \
+	src/core/keeper.h \
 	src/core/loss.c \
 	src/core/members.c \
 	src/core/offsets.c \
 	src/core/plan.c \
 	src/core/plan.h \
 	src/core/planning.c \
+	src/core/positions.c \
 	src/core/preview.c \
 	src/core/recover.c \
 	src/core/registry.c \

@@ -281,8 +281,12 @@ memory_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines
     pthread_mutex_lock(&memory_lock);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = check_owned(store, call->group, lines[i].partition, lines[i].epoch, lines[i].expected, err);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        get_row(store, call->group, lines[i].partition)->entry.pending = lines[i].pending;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        pawl_entry *entry = &get_row(store, call->group, lines[i].partition)->entry;
+
+        entry->pending = lines[i].pending;
+        entry->owner.renewed_ms = pawl__clock_wall_ms();
+    }
     pthread_mutex_unlock(&memory_lock);
     return status;
 }

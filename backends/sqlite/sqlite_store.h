@@ -14,6 +14,7 @@
 #define PAWL_SQLITE_SQLITE_STORE_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include <pawl/sys/store.h>
 
@@ -51,6 +52,7 @@ typedef struct pawl__sqlite_store {
 
     int64_t deadline_ms;   /* of the call in progress; PAWL__NEVER while the program has the transaction */
     int64_t busy_since_ms; /* when waiting for the lock began */
+    ino_t wal_inode;       /* of the -wal file when it was first seen; 0: not yet */
     pawl__wait wait;
     bool cancelled; /* under the lock of `wait` */
 

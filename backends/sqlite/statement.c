@@ -34,7 +34,7 @@ static const char *const texts[PAWL__SQL_COUNT] = {
     /* The client's name stays: who was fenced by it wants to know. */
     [PAWL__SQL_RELEASE] =
         "UPDATE pawl_offsets SET owner_host = NULL, owner_pid = NULL, owner_renewed_ms = NULL" KEY " AND epoch = ?4",
-    [PAWL__SQL_PLAN] = "UPDATE pawl_offsets SET pending = ?6" OWNED,
+    [PAWL__SQL_PLAN] = "UPDATE pawl_offsets SET pending = ?6, owner_renewed_ms = ?7" OWNED,
     [PAWL__SQL_SAVE] = "UPDATE pawl_offsets SET offset = ?6, batch = CASE ?7 WHEN 0 THEN batch ELSE ?7 END,"
                        " print = ?8, owner_renewed_ms = ?9, pending = NULL" OWNED,
     [PAWL__SQL_REMOVE] = "UPDATE pawl_offsets SET offset = NULL, pending = NULL, print = NULL" OWNED,

@@ -4,6 +4,7 @@
 #include "backends/sqlite/sqlite_store.h"
 
 #include <glib.h>
+#include <sys/stat.h>
 
 #include "util/clock.h"
 
@@ -46,6 +47,18 @@ run(pawl__sqlite_store *store, pawl__sqlite_sql sql, pawl_error *err)
     return status == PAWL_OK ? pawl__sqlite_statement_run(store, statement, NULL, err) : status;
 }
 
+/* SQLite keeps the -wal file for as long as anybody has the database open, and asks no more whether it is still there. */
+static bool
+has_lost_wal(pawl__sqlite_store *store)
+{
+    struct stat found = {0};
+    bool there = stat(sqlite3_filename_wal(sqlite3_db_filename(store->db, "main")), &found) == 0;
+
+    if (store->wal_inode == 0)
+        store->wal_inode = there ? found.st_ino : 0;
+    return found.st_ino != store->wal_inode;
+}
+
 pawl_status
 pawl__sqlite_check_still_there(pawl__sqlite_store *store, pawl_error *err)
 {
@@ -54,6 +67,10 @@ pawl__sqlite_check_still_there(pawl__sqlite_store *store, pawl_error *err)
     if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
         return pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_FATAL, 0,
                               "%s was deleted, moved or replaced while it was open: nothing was written", store->path);
+    if (has_lost_wal(store))
+        return pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_FATAL, 0,
+                              "%s-wal was deleted, moved or replaced while %s was open: nothing was written",
+                              store->path, store->path);
     return PAWL_OK;
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "util/clock.h"
+
 pawl_status
 pawl__sqlite_explain(pawl__sqlite_store *store, const char *group, pawl_partition partition, int64_t epoch,
                      pawl_position expected, pawl_error *err)
@@ -139,7 +141,7 @@ pawl__sqlite_release(void *self, const pawl_store_call *call, const pawl_acquire
 /* ----------------------------------------------------------------------------------------------- plan and remove -- */
 
 static pawl_status
-plan_line(pawl__sqlite_store *store, const char *group, const pawl_plan_line *line, pawl_error *err)
+plan_line(pawl__sqlite_store *store, const char *group, const pawl_plan_line *line, int64_t now_ms, pawl_error *err)
 {
     sqlite3_stmt *statement;
     pawl_status status = pawl__sqlite_statement_for(store, PAWL__SQL_PLAN, group, line->partition, &statement, err);
@@ -149,6 +151,7 @@ plan_line(pawl__sqlite_store *store, const char *group, const pawl_plan_line *li
     sqlite3_bind_int64(statement, 4, line->epoch);
     pawl__sqlite_bind_position(statement, 5, line->expected);
     pawl__sqlite_bind_position(statement, 6, line->pending);
+    sqlite3_bind_int64(statement, 7, now_ms);
     return run_guarded(store, statement, group, line->partition, line->epoch, line->expected, err);
 }
 
@@ -156,12 +159,13 @@ pawl_status
 pawl__sqlite_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
 {
     pawl__sqlite_store *store = self;
+    int64_t now_ms = pawl__clock_wall_ms();
     pawl_status status = pawl__sqlite_begin_write(store, call, err);
 
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = plan_line(store, call->group, &lines[i], err);
+        status = plan_line(store, call->group, &lines[i], now_ms, err);
     return pawl__sqlite_end(store, status, err);
 }
 

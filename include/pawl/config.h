@@ -23,7 +23,8 @@ PAWL_API pawl_config *pawl_config_new(void);
 PAWL_API void pawl_config_free(pawl_config *config);
 
 /*
- * Sets `name` to `value`; both are copied. A later call for the same name replaces the earlier one.
+ * Sets `name` to `value`; both are copied. A later call for the same name replaces the earlier one. An empty value for
+ * topics, topics_pattern or partitions unsets it, so that a user can select otherwise than the program does.
  *
  * PAWL_INVALID: there is no such setting (the message names the nearest one), the value has the wrong form, unit or
  * range, or it is a librdkafka property that pawl owns (the message names pawl's setting for it). Nothing is changed.

@@ -64,6 +64,9 @@ typedef struct pawl_hooks {
     /*
      * All ranges of the batch are processed, and their offsets are saved as soon as this says PAWL_DONE: make the
      * results safe. May be called again for the same batch, after a retry or when the store lost the transaction.
+     *
+     * The owner's entry is renewed meanwhile, but not inside the transaction of a store that has them: there a flush has to
+     * be shorter than the takeover = idle:DURATION of any other job, or that job takes the partitions over.
      */
     pawl_verdict (*flush)(void *user, pawl_batch *batch, pawl_error *err);
 
@@ -78,7 +81,7 @@ typedef struct pawl_hooks {
 typedef struct pawl_stats {
     size_t size;
     int64_t batches;    /* saved */
-    int64_t ranges;     /* in them */
+    int64_t ranges;     /* that were read for them */
     int64_t records;    /* handed to process, those of saved batches */
     int64_t bytes;      /* keys and values of these */
     int64_t retries;    /* of ranges and of flushes */
@@ -86,7 +89,7 @@ typedef struct pawl_stats {
     int64_t skipped;    /* offsets: on_error = skip */
     int64_t lost;       /* offsets: on_data_loss moved over them */
     int64_t partitions; /* held now */
-    int64_t lag;        /* offsets between the stored position and the end, when the last batch was planned */
+    int64_t lag;        /* offsets between what is stored and the end, as it was when the last batch was planned */
     int64_t plan_ms;    /* of the last batch: finding the ends and cutting the ranges */
     int64_t process_ms; /* of the last batch: fetching and processing */
     int64_t flush_ms;   /* of the last batch: the flush function */

@@ -57,7 +57,7 @@ typedef struct pawl_owner {
     char host[PAWL_HOST_SIZE];
     int64_t pid;
     char client_id[PAWL_CLIENT_ID_SIZE];
-    int64_t renewed_ms; /* wall clock of the last acquire or save, milliseconds since 1970 */
+    int64_t renewed_ms; /* wall clock of the last acquire, save or plan, milliseconds since 1970 */
 } pawl_owner;
 
 /* What is stored for one partition. */
@@ -158,7 +158,7 @@ PAWL_API pawl_status pawl_store_load(pawl_store *store, const char *group, const
 PAWL_API pawl_status pawl_store_acquire(pawl_store *store, const char *group, const pawl_owner *owner,
                                         const char *cluster, pawl_acquire_line *lines, size_t count, pawl_error *err);
 
-/* Writes down the ranges that are about to run. PAWL_FENCED, PAWL_CONFLICT: as for save. */
+/* Writes down the ranges that are about to run, and renews the owner's entry. PAWL_FENCED, PAWL_CONFLICT: as for save. */
 PAWL_API pawl_status pawl_store_plan(pawl_store *store, const char *group, const pawl_plan_line *lines, size_t count,
                                      pawl_error *err);
 

@@ -59,6 +59,12 @@ pawl__range_reset(pawl_range *range)
 }
 
 bool
+pawl__range_was_read(const pawl_range *range)
+{
+    return atomic_load(&range->opened_ms) != 0;
+}
+
+bool
 pawl__batch_is_lost(const pawl_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)

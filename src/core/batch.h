@@ -80,6 +80,9 @@ void pawl__range_enter(pawl_range *range, pawl_phase phase);
 /* Forgets what an attempt has left: the slot, the counts. */
 void pawl__range_reset(pawl_range *range);
 
+/* Whether records of it were read for this batch: else it stands for what a sink holds back, and was counted before. */
+bool pawl__range_was_read(const pawl_range *range);
+
 /* Whether all its ranges were lost or dropped while they were read, so that it is no batch after all. */
 bool pawl__batch_is_lost(const pawl_batch *batch);
 

@@ -91,10 +91,13 @@ refuse_unknown(const char *name, pawl_error *err)
     char shown[PAWL__BYTES_TEXT_SIZE];
     const char *nearest = pawl__setting_nearest(name);
     const char *instead = pawl__setting_instead_of(name);
+    const char *whose = NULL, *ours = pawl__setting_for_foreign(name, &whose);
 
     pawl__text_from_bytes(name, strlen(name), shown);
     if (instead != NULL)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s cannot be set: %s", shown, instead);
+    if (ours != NULL)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s is %s name: write %s", shown, whose, ours);
     if (nearest != NULL)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "there is no setting \"%s\"; did you mean %s?", shown, nearest);
     if (strchr(name, '.') != NULL)
@@ -112,6 +115,10 @@ set_own(pawl_config *config, const char *name, const char *value, pawl_error *er
 
     if (setting == NULL)
         return refuse_unknown(name, err);
+    if (setting->empty_unsets && value[0] == '\0') {
+        g_hash_table_remove(config->texts, name);
+        return PAWL_OK;
+    }
     status = pawl__setting_parse(setting, &scratch, value, err);
     pawl__settings_done(&scratch);
     if (status == PAWL_OK)

@@ -26,7 +26,7 @@ typedef struct pawl__holding {
     pawl_position stored;  /* what the store holds: `expected` of the next save */
     int64_t position;      /* the next offset to read; above `stored` while a sink holds records back */
     pawl_position pending; /* a range that was written down before a crash: it is run first, exactly */
-    bool planned;          /* the range of the batch in hand is written down: a position save would clear that */
+    pawl_position planned; /* until of the range of the batch in hand, where it is written down */
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last asked */
 

@@ -144,13 +144,19 @@ leave(void *user)
 
 /* ------------------------------------------------------------------------------------------------------- triggers -- */
 
-/* When to look for work next. An overrun looks at once, and ticks that were missed do not add up. */
+/*
+ * When to look for work next. An overrun looks at once, and ticks that were missed do not add up. When min_offsets_per_batch
+ * ceases to hold records back, it is time too.
+ */
 static int64_t
 next_look_ms(const pawl_job *job)
 {
-    if (job->settings.trigger == PAWL__TRIGGER_INTERVAL && job->looked_ms != 0)
-        return job->looked_ms + job->settings.trigger_interval_ms;
-    return 0;
+    int64_t tick_ms = job->looked_ms + job->settings.trigger_interval_ms;
+    int64_t due_ms = job->batch_ended_ms + job->settings.max_trigger_delay_ms;
+
+    if (job->settings.trigger != PAWL__TRIGGER_INTERVAL || job->looked_ms == 0)
+        return 0;
+    return job->settings.min_offsets_per_batch > 0 && job->looked_ms < due_ms ? MIN(tick_ms, due_ms) : tick_ms;
 }
 
 /* Waits until it is time to look for work, renewing meanwhile what has to be renewed. */
@@ -186,7 +192,7 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 
         if (range->state == PAWL__RANGE_SKIPPED)
             job->stats.skipped += range->until - range->from;
-        if (range->state != PAWL__RANGE_DONE)
+        if (range->state != PAWL__RANGE_DONE || !pawl__range_was_read(range))
             continue;
         job->stats.ranges++;
         job->stats.records += range->records;
@@ -292,6 +298,8 @@ look(pawl_job *job, bool *ret_worked, bool *ret_finished, pawl_error *err)
     }
     *ret_worked = batch != NULL;
     pawl__batch_free(batch);
+    if (status == PAWL_FENCED && pawl__job_mark_fenced(job))
+        return PAWL_OK;
     return status;
 }
 
@@ -321,8 +329,11 @@ pawl__job_flush_held(pawl_job *job, pawl_error *err)
     if (batch == NULL)
         return PAWL_OK;
     status = pawl__job_save(job, batch, err);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        count_batch(job, batch, 0);
+        pawl__job_tell_batch(job, batch);
         tell_saved(job, batch);
+    }
     pawl__batch_free(batch);
     return status;
 }
@@ -349,6 +360,8 @@ shut_down(pawl_job *job, pawl_status status)
     if (job->source.self != NULL && pawl__job_is_member(job))
         job->source.api->unsubscribe(job->source.self);
     pawl__stop_unwatch(job->stop);
+    pawl__keeper_free(job->keeper);
+    job->keeper = NULL;
     pawl__crew_free(job->crew);
     job->crew = NULL;
     if (job->source.self != NULL)
@@ -378,6 +391,8 @@ pawl_job_run(pawl_job *job, pawl_error *err)
             pawl__crew_new(&job->source, &job->hooks, &job->settings, &job->log, &job->counts, &job->crew, failure);
     if (status == PAWL_OK)
         status = pawl__stop_watch(job->stop, leave, pawl__job_warn_of_hung, job, failure);
+    if (status == PAWL_OK)
+        status = pawl__keeper_new(job, &job->keeper, failure);
     if (status == PAWL_OK)
         status = pawl__job_recover(job, failure);
     if (status == PAWL_OK)

@@ -1,8 +1,8 @@
 /*
  * job.h - a job from inside, and the steps that its loop is made of
  *
- * Everything here belongs to the thread that runs the job, but for `stop`, the numbers under `stats_wait`, and what
- * the stop's thread touches. The steps return PAWL_OK, or the status with which the job ends.
+ * Everything here belongs to the thread that runs the job, but for `stop`, what is lent to `keeper`, the numbers under
+ * `stats_wait`, and what the stop's thread touches. The steps return PAWL_OK, or the status with which the job ends.
  */
 #ifndef PAWL_CORE_JOB_H
 #define PAWL_CORE_JOB_H
@@ -17,6 +17,7 @@
 #include "core/call.h"
 #include "core/crew.h"
 #include "core/holdings.h"
+#include "core/keeper.h"
 #include "core/plan.h"
 #include "core/settings.h"
 #include "core/source.h"
@@ -33,6 +34,7 @@ struct pawl_job {
     pawl__source source;
     pawl__crew *crew;
     pawl__stop *stop;
+    pawl__keeper *keeper;
     bool has_run;
 
     pawl_owner owner;
@@ -117,7 +119,8 @@ pawl_status pawl__job_mind_group(pawl_job *job, pawl_batch *batch, pawl_error *e
 /* When pawl__job_mind_group() has to be called without news. */
 int64_t pawl__job_group_deadline(const pawl_job *job);
 
-/* After PAWL_FENCED: finds the partitions that were taken over, and marks them as gone. False: there are none. */
+/* After PAWL_FENCED, in a group: finds the partitions that were taken over, and marks them as gone, since the job can go on
+ * without them. False: there are none. */
 bool pawl__job_mark_fenced(pawl_job *job);
 
 /* ----------------------------------------------------------------------------------------------------- takeover.c -- */
@@ -170,6 +173,9 @@ pawl__plan_limits pawl__job_limits(const pawl_job *job);
 /* What is known of each holding, in the form that the planner takes. */
 void pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count);
 
+/* A line that writes down the range of a partition up to `pending`. */
+pawl_plan_line pawl__job_plan_line(const pawl__holding *holding, pawl_position pending);
+
 /* The last batch of a job whose sink holds records back: nothing to read, all to flush. NULL when it holds none. */
 pawl_batch *pawl__job_plan_held(pawl_job *job);
 
@@ -191,14 +197,14 @@ pawl_status pawl__job_reopen_lost(pawl_job *job, pawl_error *err);
 /* Flushes the batch and saves its offsets. */
 pawl_status pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err);
 
+/* --------------------------------------------------------------------------------------------------- positions.c -- */
+
 /* Moves stored offsets without a batch. positions[i] is for holdings[i]; what did not change is renewed. */
 pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions,
                                      size_t count, pawl_error *err);
 
-/*
- * Renews the owner's entry when refresh.interval has passed without a save. With replay = exact, partitions of the batch
- * in hand are left out: a save would clear what is planned for them.
- */
+/* Renews the owner's entry when refresh.interval has passed without a save: by a save of what is stored, and by a plan of
+ * what is planned, since a save would clear that. On the loop's thread, or on the keeper's while the store is lent. */
 pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------- preview.c -- */
@@ -208,9 +214,10 @@ pawl_status pawl__job_preview(pawl_job *job, pawl_preview_fn fn, void *user, paw
 
 /* ----------------------------------------------------------------------------------------------------- telling.c -- */
 
-/* Log what runs; a batch that is saved and counted; why the job ends, and what it has done in all. */
+/* Log what runs; a batch that is saved and counted; an offset that is; why the job ends, and what it has done in all. */
 void pawl__job_tell_start(pawl_job *job);
 void pawl__job_tell_batch(pawl_job *job, const pawl_batch *batch);
+void pawl__job_tell_saved(pawl_job *job, const pawl_save_line *line);
 void pawl__job_tell_end(pawl_job *job, pawl_status status, int64_t started_ms);
 
 /* ------------------------------------------------------------------------------------------------------ report.c -- */

@@ -53,19 +53,21 @@ excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t cou
     pawl_bounds_line *ends = g_new0(pawl_bounds_line, count);
     size_t above = 0;
     char timeout[PAWL__DURATION_TEXT_SIZE];
-    pawl_status status = PAWL_OK;
+    pawl_status status = PAWL_OK, kept;
 
     for (size_t i = 0; i < count; i++)
         if (lines[i].ret_finding == PAWL__PLAN_ABOVE && job->settings.isolation == PAWL__READ_COMMITTED)
             ends[above++].partition = pawl__holdings_at(job->holdings, i)->partition;
+    pawl__keeper_lend(job->keeper);
     if (above > 0)
         status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), ends, above, err);
+    kept = pawl__keeper_take_back(job->keeper, err);
     *ret_known = status == PAWL_OK;
     if (status == PAWL_OK)
         take_ends(job, ends, above, ret_known);
     g_free(ends);
-    if (status == PAWL_CANCELLED)
-        return status;
+    if (kept != PAWL_OK || status == PAWL_CANCELLED)
+        return kept != PAWL_OK ? kept : status;
     if (*ret_known)
         job->end_unknown_since_ms = 0;
     else if (pawl__job_has_stalled(job, &job->end_unknown_since_ms))

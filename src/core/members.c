@@ -103,6 +103,7 @@ count_tenure(pawl_job *job, pawl__tenure tenure)
     return count;
 }
 
+/* Alone, there is nobody who could go on with the rest. */
 bool
 pawl__job_mark_fenced(pawl_job *job)
 {
@@ -110,11 +111,11 @@ pawl__job_mark_fenced(pawl_job *job)
     bool by_epoch = (pawl_store_capabilities(job->store) & PAWL_STORE_CAS_EPOCH) != 0;
     pawl_partition *partitions = g_new0(pawl_partition, count);
     pawl_entry *entries = g_new0(pawl_entry, count);
-    bool known = true;
+    bool known = pawl__job_is_member(job);
 
     for (size_t i = 0; i < count; i++)
         partitions[i] = holding_at(job, i)->partition;
-    if (by_epoch)
+    if (known && by_epoch)
         known = pawl_store_load(job->store, job->settings.group, partitions, count, entries, NULL, NULL) == PAWL_OK;
     for (size_t i = 0; known && i < count; i++) {
         pawl__holding *holding = holding_at(job, i);
@@ -125,7 +126,8 @@ pawl__job_mark_fenced(pawl_job *job)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "%s [%" PRId32 "] was taken over: what is in hand of it is dropped",
                   holding->partition.topic, holding->partition.number);
     }
-    atomic_store(&job->group_changed, true);
+    if (known)
+        atomic_store(&job->group_changed, true);
     g_free(partitions);
     g_free(entries);
     return count_tenure(job, PAWL__TENURE_GONE) > gone;

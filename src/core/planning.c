@@ -51,7 +51,7 @@ pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
 {
     size_t count = pawl__holdings_count(job->holdings);
     pawl_bounds_line *lines;
-    pawl_status status;
+    pawl_status status, kept;
 
     *ret_known = true;
     if (count == 0) /* the group assigns nothing */
@@ -59,9 +59,13 @@ pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
     lines = g_new0(pawl_bounds_line, count);
     for (size_t i = 0; i < count; i++)
         lines[i].partition = pawl__holdings_at(job->holdings, i)->partition;
+    pawl__keeper_lend(job->keeper);
     status = job->source.api->bounds(job->source.self, pawl__job_source_deadline(job), lines, count, err);
+    kept = pawl__keeper_take_back(job->keeper, err);
     *ret_known = status == PAWL_OK;
-    if (status == PAWL_OK)
+    if (kept != PAWL_OK)
+        status = kept;
+    else if (status == PAWL_OK)
         job->unanswered_since_ms = 0;
     else if (status != PAWL_CANCELLED && !pawl__job_has_stalled(job, &job->unanswered_since_ms))
         status = PAWL_OK;
@@ -255,6 +259,13 @@ pawl__job_plan_held(pawl_job *job)
     return batch;
 }
 
+pawl_plan_line
+pawl__job_plan_line(const pawl__holding *holding, pawl_position pending)
+{
+    return (pawl_plan_line){
+        .partition = holding->partition, .epoch = holding->epoch, .expected = holding->stored, .pending = pending};
+}
+
 /* replay = exact: writes the ranges down before they run. */
 static pawl_status
 write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
@@ -271,16 +282,11 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
 
         if (range->state != PAWL__RANGE_WAITING)
             continue;
-        lines[planned++] = (pawl_plan_line){
-            .partition = range->holding->partition,
-            .epoch = range->holding->epoch,
-            .expected = range->holding->stored,
-            .pending = pawl_position_at(range->until),
-        };
+        lines[planned++] = pawl__job_plan_line(range->holding, pawl_position_at(range->until));
     }
     status = pawl_store_plan(job->store, job->settings.group, lines, planned, err);
-    for (size_t i = 0; status == PAWL_OK && i < batch->count; i++)
-        batch->ranges[i].holding->planned = batch->ranges[i].state == PAWL__RANGE_WAITING;
+    for (size_t i = 0; status == PAWL_OK && i < planned; i++)
+        pawl__holdings_find(job->holdings, lines[i].partition)->planned = lines[i].pending;
     g_free(lines);
     return status;
 }

@@ -296,15 +296,18 @@ pawl__job_discover(pawl_job *job, pawl_error *err)
 {
     struct findings findings;
     pawl_error answer = {0};
-    pawl_status status = PAWL_OK;
+    pawl_status status;
 
     if (pawl__clock_ms() < job->discovery_due_ms)
         return PAWL_OK;
     findings_init(&findings, job);
+    pawl__keeper_lend(job->keeper);
+    look(&findings, &answer);
+    status = pawl__keeper_take_back(job->keeper, err);
     /* No answer, or one with fewer partitions than before, is no news: what is held stays held. */
-    if (look(&findings, &answer) == PAWL_OK)
+    if (status == PAWL_OK && answer.status == PAWL_OK)
         status = take_found(&findings, err);
-    else
+    else if (status == PAWL_OK)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "looking for new partitions: %s", answer.message);
     if (status == PAWL_UNREACHABLE && !is_any_held(&findings)) {
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "new partitions are left until the next look: %s", err->message);

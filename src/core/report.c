@@ -107,9 +107,10 @@ warn_of_call(const struct look *look, pawl__call *call)
     int64_t running_ms;
     const char *hook = pawl__call_running(call, look->now, &running_ms);
 
-    if (is_overdue(look, hook, running_ms))
-        pawl__log(&look->job->log, PAWL_LOG_WARN, "job", "%s has not returned for %s", hook,
-                  pawl__text_about_duration(running_ms, duration));
+    if (!is_overdue(look, hook, running_ms))
+        return;
+    pawl__log(&look->job->log, PAWL_LOG_WARN, "job", "%s has not returned for %s", hook,
+              pawl__text_about_duration(running_ms, duration));
 }
 
 int64_t

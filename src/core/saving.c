@@ -111,26 +111,42 @@ enter_phase(pawl_batch *batch, pawl_phase phase)
         pawl__range_enter(&batch->ranges[i], phase);
 }
 
+/* The owner's entry is renewed meanwhile, unless the store is in the middle of a transaction. */
+static pawl_status
+call_flush(struct saving *saving, pawl_verdict *ret_verdict, pawl_error *answer, pawl_error *err)
+{
+    pawl_job *job = saving->job;
+    pawl_batch *batch = saving->batch;
+
+    *ret_verdict = PAWL_DONE;
+    if (job->hooks.flush == NULL || batch->flushed_count == 0)
+        return PAWL_OK;
+    if (batch->scheme == NULL)
+        pawl__keeper_lend(job->keeper);
+    pawl__call_begin(&job->call, "flush");
+    *ret_verdict = job->hooks.flush(job->hooks.user, batch, answer);
+    pawl__call_end(&job->call);
+    return batch->scheme == NULL ? pawl__keeper_take_back(job->keeper, err) : PAWL_OK;
+}
+
 /* Calls the user's flush; PAWL_RETRY comes back as a retriable failure. */
 static pawl_status
 flush(struct saving *saving, pawl_error *err)
 {
-    const pawl_hooks *hooks = &saving->job->hooks;
     pawl_batch *batch = saving->batch;
     int64_t started_ms = pawl__clock_ms();
     pawl_error answer = {0};
-    pawl_verdict verdict = PAWL_DONE;
+    pawl_verdict verdict;
+    pawl_status kept;
     char *why;
 
     enter_phase(batch, PAWL_PHASE_FLUSHING);
     batch->in_flush = true;
-    if (hooks->flush != NULL && batch->flushed_count > 0) {
-        pawl__call_begin(&saving->job->call, "flush");
-        verdict = hooks->flush(hooks->user, batch, &answer);
-        pawl__call_end(&saving->job->call);
-    }
+    kept = call_flush(saving, &verdict, &answer, err);
     batch->in_flush = false;
     saving->flush_ms = pawl__clock_ms() - started_ms;
+    if (kept != PAWL_OK)
+        return kept;
     if (verdict == PAWL_DONE && saving->job->settings.replay == PAWL__REPLAY_EXACT && holds_back(batch))
         return pawl_error_set(err, PAWL_UNSUPPORTED, 0, 0,
                               "batch %" PRId64
@@ -182,18 +198,6 @@ flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
 
 /* ---------------------------------------------------------------------------------------------------- afterwards -- */
 
-static void
-log_saved(pawl_job *job, const pawl_save_line *line)
-{
-    char place[512], expected[PAWL_POSITION_TEXT_SIZE];
-
-    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO))
-        return;
-    pawl__log(&job->log, PAWL_LOG_INFO, "job", "saved %s [%" PRId32 "]: %s -> %" PRId64 " in %s", line->partition.topic,
-              line->partition.number, pawl_position_text(line->expected, expected), line->until,
-              pawl_store_place(job->store, job->settings.group, line->partition, place, sizeof place));
-}
-
 /* The batch is over: every position moves on, and what was saved is what the store holds now. */
 static void
 move_on(struct saving *saving)
@@ -202,14 +206,13 @@ move_on(struct saving *saving)
 
     for (size_t i = 0; i < saving->count; i++) {
         saving->ranges[i]->holding->stored = pawl_position_at(saving->lines[i].until);
-        log_saved(job, &saving->lines[i]);
+        pawl__job_tell_saved(job, &saving->lines[i]);
     }
     for (size_t i = 0; i < saving->batch->count; i++) {
         pawl_range *range = &saving->batch->ranges[i];
         pawl__holding *holding = range->holding;
 
-        holding->fetch_lost = range->state == PAWL__RANGE_LOST;
-        holding->planned = false;
+        holding->planned = pawl_position_absent();
         if (holding->fetch_lost || range->state == PAWL__RANGE_DROPPED)
             continue;
         holding->out_of_range = 0;
@@ -222,25 +225,51 @@ move_on(struct saving *saving)
     if (saving->count > 0)
         job->saved_ms = pawl__clock_ms();
     pawl__wait_lock(&job->stats_wait);
+    job->stats.lag = pawl__job_lag(job);
     job->stats.flush_ms = saving->flush_ms;
     job->stats.save_ms = saving->save_ms;
     pawl__wait_unlock(&job->stats_wait);
 }
 
-/* Waits before the next try; false when there shall be none. */
-static bool
-wait_for_retry(pawl_job *job, const pawl_batch *batch, int attempt, const pawl_error *why)
+/* Waits before the next try, unless there shall be none. PAWL_OK: now; else the status with which the save ends. */
+static pawl_status
+wait_for_retry(pawl_job *job, const pawl_batch *batch, int attempt, pawl_error *err)
 {
     int64_t delay = pawl__backoff_ms(job->settings.retry_backoff_ms, RETRY_CAP_MS, attempt, g_random_int());
     char wait[PAWL__DURATION_TEXT_SIZE];
 
     if (attempt > job->settings.max_retries || pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
-        return false;
+        return err->status;
     pawl__log(&job->log, PAWL_LOG_WARN, "job", "batch %" PRId64 ": attempt %d failed, next in %s: %s", batch->number,
-              attempt, pawl__text_about_duration(delay, wait), why->message);
+              attempt, pawl__text_about_duration(delay, wait), err->message);
     atomic_fetch_add(&job->counts.retries, 1);
+    pawl__keeper_lend(job->keeper);
     pawl__stop_wait_to_leave(job->stop, pawl__clock_ms() + delay);
-    return true;
+    return pawl__keeper_take_back(job->keeper, err);
+}
+
+/*
+ * A range that was lost is no part of the batch. But where a sink holds back what was read before it, the sink has to be
+ * asked about that, as about partitions that have no range: what it holds takes the lost range's place.
+ */
+static void
+note_losses(pawl_job *job, pawl_batch *batch)
+{
+    pawl__wait_lock(&job->stats_wait); /* a report may look at the ranges */
+    for (size_t i = 0; i < batch->count; i++) {
+        pawl_range *range = &batch->ranges[i];
+        pawl__holding *holding = range->holding;
+
+        if (range->state != PAWL__RANGE_LOST)
+            continue;
+        holding->fetch_lost = true;
+        if (!pawl__holding_is_held(holding))
+            continue;
+        range->from = holding->stored.offset;
+        range->until = range->saved_to = holding->position;
+        range->state = PAWL__RANGE_DONE;
+    }
+    pawl__wait_unlock(&job->stats_wait);
 }
 
 /* Leaves out what became another's while it was processed. What is only revoked is still ours to save. */
@@ -257,13 +286,6 @@ drop_given_up(struct saving *saving, pawl_error *err)
     return status;
 }
 
-/* In a group, being fenced off from some partitions is no end: the others are saved without them. */
-static bool
-can_go_on_without(pawl_job *job)
-{
-    return pawl__job_is_member(job) && pawl__job_mark_fenced(job);
-}
-
 pawl_status
 pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
@@ -277,77 +299,23 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     int attempt = 0;
     bool again = false;
 
+    note_losses(job, batch);
     batch->must_flush = batch->must_flush || job->held_batches >= job->settings.max_held_batches;
     do {
         attempt++;
         status = drop_given_up(&saving, err);
         if (status == PAWL_OK)
             status = flush_and_save(&saving, &again, err);
-    } while ((status == PAWL_FENCED && can_go_on_without(job)) ||
-             (status != PAWL_OK && again && wait_for_retry(job, batch, attempt, err)));
+        if (status == PAWL_FENCED && pawl__job_mark_fenced(job))
+            status = PAWL_OK;
+        else if (status == PAWL_OK || !again)
+            break;
+        else
+            status = wait_for_retry(job, batch, attempt, err);
+    } while (status == PAWL_OK);
     if (status == PAWL_OK)
         move_on(&saving);
     g_free(saving.lines);
     g_free(saving.ranges);
-    return status;
-}
-
-/* ------------------------------------------------------------------------------------------------ position saves -- */
-
-pawl_status
-pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions, size_t count,
-                         pawl_error *err)
-{
-    pawl_save_line *lines = g_new0(pawl_save_line, count);
-    pawl_status status;
-
-    for (size_t i = 0; i < count; i++)
-        lines[i] = (pawl_save_line){
-            .partition = holdings[i]->partition,
-            .epoch = holdings[i]->epoch,
-            .expected = holdings[i]->stored,
-            .until = positions[i],
-        };
-    status = pawl_store_save(job->store, job->settings.group, lines, count, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        if (!pawl_position_equal(lines[i].expected, pawl_position_at(positions[i])))
-            log_saved(job, &lines[i]);
-        holdings[i]->stored = pawl_position_at(positions[i]);
-        holdings[i]->pending = pawl_position_absent();
-    }
-    if (status == PAWL_OK)
-        job->saved_ms = pawl__clock_ms();
-    g_free(lines);
-    return status;
-}
-
-pawl_status
-pawl__job_refresh(pawl_job *job, pawl_error *err)
-{
-    size_t count = pawl__holdings_count(job->holdings), known = 0;
-    pawl__holding **holdings;
-    int64_t *positions;
-    pawl_status status = PAWL_OK;
-
-    if (pawl__clock_ms() - job->saved_ms < job->settings.refresh_interval_ms)
-        return PAWL_OK;
-    holdings = g_new0(pawl__holding *, count);
-    positions = g_new0(int64_t, count);
-    for (size_t i = 0; i < count; i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (!holding->stored.known || holding->pending.known || holding->planned)
-            continue;
-        positions[known] = holding->stored.offset;
-        holdings[known++] = holding;
-    }
-    job->saved_ms = pawl__clock_ms();
-    if (known > 0)
-        status = pawl__job_save_positions(job, holdings, positions, known, err);
-    if (status == PAWL_FENCED && can_go_on_without(job))
-        status = PAWL_OK;
-    job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */
-    g_free(holdings);
-    g_free(positions);
     return status;
 }

@@ -55,8 +55,11 @@ static const pawl__setting table[] = {
         .form = "TOPIC, TOPIC ...",
         .summary =
             "The topics to read, all partitions of each. Partitions that are added later are found and read from "
-            "their beginning. Exactly one of topics, topics_pattern and partitions is required.",
+            "their beginning. Exactly one of topics, topics_pattern and partitions is required; an empty text unsets "
+            "what "
+            "a program or a file has set before.",
         .parse = pawl__settings_parse_topics,
+        .empty_unsets = true,
     },
     {
         .name = "topics_pattern",
@@ -64,6 +67,7 @@ static const pawl__setting table[] = {
         .form = "a Perl-compatible regular expression",
         .summary = "Reads every topic whose whole name matches, those made later too, but for Kafka's internal ones.",
         .parse = pawl__settings_parse_topics_pattern,
+        .empty_unsets = true,
     },
     {
         .name = "partitions",
@@ -71,6 +75,7 @@ static const pawl__setting table[] = {
         .form = "TOPIC:0,1,2 TOPIC:3 ...",
         .summary = "Reads these partitions and no others.",
         .parse = pawl__settings_parse_partitions,
+        .empty_unsets = true,
     },
     {
         .name = "members",
@@ -122,14 +127,17 @@ static const pawl__setting table[] = {
             "an error, so that an owner that crashed has to be released by hand. idle:DURATION: wait until the "
             "owner has not renewed its entry for that long, then take it, and end with an error as soon as it "
             "renews; two supervised copies then do not fence each other for ever. The duration is 100ms to 1d, "
-            "and longer than refresh.interval.",
+            "and longer than refresh.interval; with a store that has transactions also longer than a flush may "
+            "take, since nothing is renewed inside of one.",
         .parse = pawl__settings_parse_takeover,
     },
     {
         .name = "refresh.interval",
         .kind = PAWL__SETTING_DURATION,
         .fallback = "10s",
-        .summary = "The owner's entry in the store is renewed at least this often, also while nothing is read.",
+        .summary =
+            "The owner's entry in the store is renewed at least this often, also while nothing is read. Not inside "
+            "the transaction in which results are flushed: its end renews it.",
         .min = 100,
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, refresh_interval_ms),

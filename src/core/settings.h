@@ -113,6 +113,7 @@ typedef struct pawl__setting {
     int64_t min, max;     /* of an INTEGER; of a DURATION in ms; of a SIZE in bytes; of a TEXT's length in bytes */
     size_t field;         /* offset in pawl__settings; of no meaning for SPECIAL */
     const char *const *choices; /* of a CHOICE, NULL-terminated; in the order of its enum */
+    bool empty_unsets;          /* an empty text takes back what was set before */
     pawl_status (*parse)(pawl__settings *settings, const char *text, pawl_error *err); /* of a SPECIAL */
 } pawl__setting;
 
@@ -128,6 +129,11 @@ const char *pawl__setting_nearest(const char *name);
 /* What to do instead of setting a librdkafka property that pawl owns, as the end of a sentence ("group.id" gives
  * "set group instead"), or NULL when the property passes through. */
 const char *pawl__setting_instead_of(const char *kafka_property);
+
+/* What is written instead of a setting of Spark, of Kafka Connect or of Kafka's Java clients, "start = earliest" for
+ * instance; *ret_whose is "Spark's" or the like. NULL when the name is none of theirs. Case does not matter: Spark does not
+ * mind it either. */
+const char *pawl__setting_for_foreign(const char *name, const char **ret_whose);
 
 /* Parses a text into its field, replacing what is there. PAWL_INVALID, and nothing is changed: "NAME: ...". `fields` is
  * the struct that the table's offsets are for: a pawl__settings, or that of another table, without SPECIAL rows. */

@@ -24,7 +24,8 @@ check_required(const pawl__settings *settings, pawl_error *err)
     if (selections == 0)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "one of topics, topics_pattern and partitions is required");
     if (selections > 1)
-        return pawl_error_set(err, PAWL_INVALID, 0, 0, "only one of topics, topics_pattern and partitions can be set");
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                              "only one of topics, topics_pattern and partitions can be set; an empty one is not set");
     return PAWL_OK;
 }
 

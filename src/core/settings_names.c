@@ -1,5 +1,5 @@
 /*
- * settings_names.c - names that are no settings: mistyped ones, and librdkafka properties that pawl owns
+ * settings_names.c - names that are no settings: mistyped ones, those of others, and librdkafka properties that pawl owns
  */
 #include "core/settings.h"
 
@@ -31,6 +31,7 @@ static const struct {
     {"fetch.max.bytes", USE_MEMORY},
     {"fetch.message.max.bytes", USE_MEMORY},
     {"max.partition.fetch.bytes", USE_MEMORY},
+    {"max.poll.records", "it is a setting of Java clients; set max_offsets_per_batch to limit a batch"},
 };
 
 const char *
@@ -43,6 +44,55 @@ pawl__setting_instead_of(const char *kafka_property)
         if (is_prefix ? g_str_has_prefix(kafka_property, name) : strcmp(kafka_property, name) == 0)
             return owned[i].instead;
     }
+    return NULL;
+}
+
+#define SPARK   "Spark's"
+#define CONNECT "Kafka Connect's"
+#define KAFKA   "Kafka's"
+
+/* What people know from elsewhere. */
+static const struct {
+    const char *name;
+    const char *whose;
+    const char *ours;
+} foreign[] = {
+    {"subscribe", SPARK, "topics = TOPIC, TOPIC ..."},
+    {"subscribePattern", SPARK, "topics_pattern = REGEX"},
+    {"assign", SPARK, "partitions = TOPIC:0,1 ..."},
+    {"startingOffsets", SPARK, "start = earliest, or latest, or TOPIC:PARTITION=OFFSET ..."},
+    {"startingTimestamp", SPARK, "start = TIME"},
+    {"startingOffsetsByTimestamp", SPARK, "start = TIME"},
+    {"endingOffsets", SPARK, "trigger = available-now, which ends where the logs end"},
+    {"maxOffsetsPerTrigger", SPARK, "max_offsets_per_batch"},
+    {"minOffsetsPerTrigger", SPARK, "min_offsets_per_batch"},
+    {"maxTriggerDelay", SPARK, "max_trigger_delay"},
+    {"availableNow", SPARK, "trigger = available-now"},
+    {"processingTime", SPARK, "trigger = DURATION"},
+    {"checkpointLocation", SPARK, "store = URL"},
+    {"failOnDataLoss", SPARK, "on_data_loss = fail, or earliest, or latest"},
+    {"groupIdPrefix", SPARK, "group"},
+    {"minPartitions", SPARK, "parallelism, for as many threads"},
+    {"kafkaConsumer.pollTimeoutMs", SPARK, "stall_timeout"},
+    {"fetchOffset.numRetries", SPARK, "source_timeout"},
+    {"spark.streaming.kafka.maxRatePerPartition", SPARK, "max_offsets_per_partition, a number for each batch"},
+    {"spark.streaming.backpressure.enabled", SPARK, "max_offsets_per_batch; no more is read than is processed"},
+    {"topics.regex", CONNECT, "topics_pattern = REGEX"},
+    {"tasks.max", CONNECT, "parallelism"},
+    {"errors.tolerance", CONNECT, "on_error = stop, or skip"},
+    {"errors.retry.timeout", CONNECT, "max_retries and retry_backoff"},
+    {"offset.flush.interval.ms", CONNECT, "trigger = DURATION; offsets are saved with each batch"},
+    {"bootstrap.servers", KAFKA, "kafka.bootstrap.servers"},
+};
+
+const char *
+pawl__setting_for_foreign(const char *name, const char **ret_whose)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++)
+        if (g_ascii_strcasecmp(foreign[i].name, name) == 0) {
+            *ret_whose = foreign[i].whose;
+            return foreign[i].ours;
+        }
     return NULL;
 }
 

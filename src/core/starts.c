@@ -20,9 +20,14 @@ pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_erro
     int64_t deadline_ms = pawl__job_source_deadline(job);
 
     for (;;) {
-        pawl_status status = job->source.api->bounds(job->source.self, deadline_ms, lines, count, err);
         const pawl_bounds_line *unknown = NULL;
+        pawl_status status, kept;
 
+        pawl__keeper_lend(job->keeper);
+        status = job->source.api->bounds(job->source.self, deadline_ms, lines, count, err);
+        kept = pawl__keeper_take_back(job->keeper, err);
+        if (kept != PAWL_OK)
+            return kept;
         for (size_t i = 0; status == PAWL_OK && i < count; i++)
             if (lines[i].ret_status != PAWL_OK)
                 unknown = &lines[i];

@@ -102,10 +102,22 @@ refuse_takeover(const pawl_entry *entry, pawl_error *err)
     char silence[PAWL__DURATION_TEXT_SIZE];
 
     return pawl_error_set(err, PAWL_FENCED, 0, 0,
-                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %s ago; "
-                          "takeover = now takes it away",
+                          "%s [%" PRId32 "] belongs to %s (process %" PRId64 " on %s), which was active %s ago: "
+                          "let it work, or end it there; takeover = now is for an owner that is surely gone",
                           entry->partition.topic, entry->partition.number, entry->owner.client_id, entry->owner.pid,
                           entry->owner.host, pawl__text_about_duration(silence_ms(entry), silence));
+}
+
+static void
+log_waiting(pawl_job *job, const pawl_entry *owned, int64_t wait_ms)
+{
+    char idle[PAWL__DURATION_TEXT_SIZE], until[PAWL__TIME_TEXT_SIZE];
+
+    pawl__log(&job->log, PAWL_LOG_INFO, "job",
+              "waiting until %s (process %" PRId64 " on %s) has been idle for %s, which is at %s",
+              owned->owner.client_id, owned->owner.pid, owned->owner.host,
+              pawl__text_from_duration(job->settings.takeover_idle_ms, idle),
+              pawl__text_from_time(pawl__clock_wall_ms() + wait_ms, until));
 }
 
 /* Waits until the owner has been silent for long enough, and gives up as soon as it stirs, or another takes its place. */
@@ -118,8 +130,7 @@ await_silence(struct takeover *takeover, const pawl_entry *owned, pawl_error *er
     int64_t idle_at_ms = pawl__clock_ms() + job->settings.takeover_idle_ms - silence_ms(owned);
 
     if (idle_at_ms > pawl__clock_ms())
-        pawl__log(&job->log, PAWL_LOG_INFO, "job", "waiting until process %" PRId64 " on %s has been idle",
-                  owned->owner.pid, owned->owner.host);
+        log_waiting(job, owned, idle_at_ms - pawl__clock_ms());
     while (owned != NULL && idle_at_ms > pawl__clock_ms()) {
         pawl_status status;
 

@@ -40,6 +40,18 @@ pawl__job_tell_start(pawl_job *job)
 }
 
 void
+pawl__job_tell_saved(pawl_job *job, const pawl_save_line *line)
+{
+    char place[512], expected[PAWL_POSITION_TEXT_SIZE];
+
+    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO))
+        return;
+    pawl__log(&job->log, PAWL_LOG_INFO, "job", "saved %s [%" PRId32 "]: %s -> %" PRId64 " in %s", line->partition.topic,
+              line->partition.number, pawl_position_text(line->expected, expected), line->until,
+              pawl_store_place(job->store, job->settings.group, line->partition, place, sizeof place));
+}
+
+void
 pawl__job_tell_batch(pawl_job *job, const pawl_batch *batch)
 {
     char size[PAWL__SIZE_TEXT_SIZE], plan[PAWL__DURATION_TEXT_SIZE], process[PAWL__DURATION_TEXT_SIZE],

@@ -56,11 +56,11 @@ def pawl():
 
 
 class Kafka:
-    """Topics and records, by way of tests/support/kafka_topic."""
+    """Topics and records, by way of tests/support/kafka_topic, which the environment tells where."""
 
-    def __init__(self):
+    def __init__(self, **env):
         self.process = subprocess.Popen([BUILD / "tests/support/kafka_topic"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, env={**os.environ, **env})
 
     def __call__(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")

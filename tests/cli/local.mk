@@ -10,8 +10,11 @@ EXTRA_DIST += \
 	tests/cli/test_peek.py \
 	tests/cli/test_reset.py \
 	tests/cli/test_run.py \
+	tests/cli/test_runbook.py \
+	tests/cli/test_secure.py \
 	tests/cli/test_service.py \
-	tests/cli/test_usage.py
+	tests/cli/test_usage.py \
+	tests/support/systemctl
 
 # Makes the topics and records that they need.
 if WITH_CMOCKA

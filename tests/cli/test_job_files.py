@@ -52,6 +52,9 @@ WRONG_FILES = {
     "exec in [job]": (job("exec = cat"), "job.ini:5: exec belongs into section [process]"),
     "format in [job]": (job("format = value"), "job.ini:5: format belongs into section [process]"),
     "brokers in [job]": (job("bootstrap.servers = x:1"), "job.ini:5: bootstrap.servers belongs into section [kafka]"),
+    "Spark's name": (job("startingOffsets = latest"), "job.ini:5: startingOffsets is Spark's name: write start = "),
+    "Kafka Connect's name": (job("tasks.max = 2"), "job.ini:5: tasks.max is Kafka Connect's name: write parallelism"),
+    "a Java client's name": (kafka("max.poll.records = 9"), "job.ini:7: kafka.max.poll.records cannot be set: "),
     "kafka. in [job]": (job("kafka.debug = all"), "job.ini:5: ", "into section [kafka], as debug"),
     "user. in [job]": (job("user.x = 1"), "job.ini:5: ", "into section [user], as x"),
     "unknown property": (kafka("sesion.timeout.ms = 1000"), "job.ini:7: ", "did you mean session.timeout.ms?"),
@@ -230,6 +233,11 @@ def test_print_config(run_file):
     assert rows["job.open_ranges"][1] == rows["job.parallelism"][1] == "default of exec"
     text = run_file(job("trigger = once"), "--print-config").stdout
     assert "job.trigger" in text and "job.ini:5" in text
+
+
+def test_another_selection_than_the_files(run_file):
+    rows = printed(run_file(GOOD, "--set", "job.topics=", "--set", "job.partitions=t:0", "--print-config", "--json"))
+    assert rows["job.partitions"] == ("t:0", "--set")
 
 
 def test_open_ranges_and_parallelism_mean_each_other(run_file):

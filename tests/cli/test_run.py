@@ -345,10 +345,12 @@ def test_sigusr1_reports(job, topic, brokers):
     wait_for(lambda: (made.folder / "began").exists())
     process.send_signal(signal.SIGUSR1)
     wait_for(lambda: made.log().count("report: ") >= 2)
-    lines = re.findall(rf"report: {name} \[(\d)\] 0\.\.(\d), attempt 1: (\w+), at offset (\d), age (.*)", made.log())
+    lines = re.findall(rf"report: {name} \[(\d)\] 0\.\.(\d), attempt 1: (.*), at offset (\d), age (.*)", made.log())
+    lines = [[re.sub(r"for [\d.]+m?s", "for a while", word) for word in line[:4]] + [line[4]] for line in lines]
     # The larger range comes first, and the other one waits for it.
-    assert [line[:4] for line in sorted(lines)] == [("0", "3", "waiting", "0"), ("1", "4", "processing", "4")]
-    assert sorted(lines)[0][4] == "not opened" and re.fullmatch(r"\d+m?s", sorted(lines)[1][4])
+    assert [line[:4] for line in sorted(lines)] == [["0", "3", "waiting", "0"],
+                                                    ["1", "4", "processing (in range_end for a while)", "4"]]
+    assert sorted(lines)[0][4] == "not opened" and re.fullmatch(r"[\d.]+m?s", sorted(lines)[1][4])
     (made.folder / "go").touch()
     wait_for(lambda: made.stored() == {(name, 0): 3, (name, 1): 4})
 
@@ -359,6 +361,18 @@ def test_sigusr1_reports(job, topic, brokers):
     wait_for(nothing)
     process.terminate()
     made.end(process)
+
+
+def test_a_command_that_hangs_is_warned_of(job, topic, brokers):
+    name = topic(3)
+    made = job(brokers, name, stall_timeout="1s", process__exec="cat >/dev/null; while [ ! -e go ]; do sleep 0.05; done")
+    process = made.start()
+    wait_for(lambda: made.log().count("has not returned for") >= 2)
+    (made.folder / "go").touch()
+    log = made.end(process)
+    assert re.search(rf"WARN  job: {name} \[0\] at offset 3: range_end has not returned for 1\S*s "
+                     r"\(range 0\.\.3, attempt 1\)", log)
+    assert re.search(r"INFO  job: end: trigger available-now is exhausted; batches 1, records 3 ", log)
 
 
 # ----------------------------------------------------------------------------------------------------------------- output --

@@ -3,6 +3,8 @@
  */
 #include "tests/conformance/suite.h"
 
+#include "util/clock.h"
+
 static pawl_plan_line
 plan_line(int32_t number, int64_t epoch, int64_t expected, int64_t pending)
 {
@@ -54,6 +56,24 @@ a_save_clears_the_plan(void **state)
 }
 
 static void
+a_plan_renews_the_owners_entry(void **state)
+{
+    suite_state *suite = *state;
+    pawl_owner owner = suite_owner("planner");
+    pawl_acquire_line line = {.partition = {"t", 0}, .initial = pawl_position_at(10)};
+    int64_t before_ms = pawl__clock_wall_ms();
+    pawl_plan_line planned;
+    pawl_error err;
+
+    suite_need(suite, PAWL_STORE_PLAN);
+    owner.renewed_ms = 1000;
+    assert_status(PAWL_OK, pawl_store_acquire(suite->store, suite->group, &owner, NULL, &line, 1, &err), err);
+    planned = plan_line(0, line.ret_epoch, 10, 30);
+    assert_status(PAWL_OK, pawl_store_plan(suite->store, suite->group, &planned, 1, &err), err);
+    assert_in_range(suite_load(suite->store, suite->group, "t", 0).owner.renewed_ms, before_ms, pawl__clock_wall_ms());
+}
+
+static void
 a_plan_is_guarded_like_a_save(void **state)
 {
     suite_state *suite = *state;
@@ -98,9 +118,9 @@ unsupported_without_the_capability(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(a_plan_outlives_its_owner),          suite_test(a_save_clears_the_plan),
-    suite_test(a_plan_is_guarded_like_a_save),      suite_test(a_remove_clears_the_plan),
-    suite_test(unsupported_without_the_capability),
+    suite_test(a_plan_outlives_its_owner),      suite_test(a_save_clears_the_plan),
+    suite_test(a_plan_renews_the_owners_entry), suite_test(a_plan_is_guarded_like_a_save),
+    suite_test(a_remove_clears_the_plan),       suite_test(unsupported_without_the_capability),
 };
 
 const suite_tests suite_planning = {tests, G_N_ELEMENTS(tests)};

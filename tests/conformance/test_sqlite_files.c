@@ -279,6 +279,52 @@ deleted_while_open(void **state)
     g_free(url);
 }
 
+/* The same while results are written: then it is the commit that must not succeed. */
+static void
+deleted_in_a_transaction(void **state)
+{
+    char *path = g_build_filename(raw_folder, "during.db", NULL), *url = raw_url("during.db", "");
+    pawl_save_line line;
+    pawl_store *store;
+    void *handle;
+    pawl_error err;
+
+    (void) state;
+    assert_status(PAWL_OK, raw_try_store(url, &store, &err), err);
+    line = suite_line("t", 0, suite_acquire(store, "g", "t", 0, pawl_position_at(5)), pawl_position_at(5), 6);
+    assert_status(PAWL_OK, pawl_store_begin(store, "g", &line, 1, &handle, &err), err);
+    assert_int_equal(unlink(path), 0);
+    assert_status(PAWL_FAILED, pawl_store_save(store, "g", &line, 1, &err), err);
+    assert_says(err, "deleted");
+    pawl_store_close(store);
+    g_free(path);
+    g_free(url);
+}
+
+/* What was saved last stands in the -wal file only. */
+static void
+wal_deleted_while_open(void **state)
+{
+    char *wal = g_build_filename(raw_folder, "log.db-wal", NULL), *url = raw_url("log.db", "");
+    pawl_store *store;
+    int64_t epoch;
+    pawl_error err;
+
+    (void) state;
+    assert_status(PAWL_OK, raw_try_store(url, &store, &err), err);
+    epoch = suite_acquire(store, "g", "t", 0, pawl_position_at(5));
+    assert_status(PAWL_OK, suite_save(store, "g", "t", 0, epoch, pawl_position_at(5), 6, &err), err);
+    assert_int_equal(unlink(wal), 0);
+    assert_status(PAWL_FAILED, suite_save(store, "g", "t", 0, epoch, pawl_position_at(6), 7, &err), err);
+    assert_says(err, "log.db-wal was deleted");
+    assert_true(g_file_set_contents(wal, "", 0, NULL));
+    assert_status(PAWL_FAILED, suite_save(store, "g", "t", 0, epoch, pawl_position_at(6), 7, &err), err);
+    assert_says(err, "log.db-wal was deleted");
+    pawl_store_close(store);
+    g_free(wal);
+    g_free(url);
+}
+
 /* The working directory changes, the store stays where it is. */
 static void
 relative_paths(void **state)
@@ -377,6 +423,8 @@ main(void)
         cmocka_unit_test(full_disk),
         cmocka_unit_test(commit_with_an_io_error),
         cmocka_unit_test(deleted_while_open),
+        cmocka_unit_test(deleted_in_a_transaction),
+        cmocka_unit_test(wal_deleted_while_open),
         cmocka_unit_test(relative_paths),
         cmocka_unit_test(opened_by_many_at_once),
         cmocka_unit_test(the_file_is_as_promised),

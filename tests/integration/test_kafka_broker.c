@@ -258,7 +258,7 @@ thawed(void **state)
     recorder->user = &plan;
     recorder_start(recorder, "topics", topic, "fetch.memory", "1MiB", "stall_timeout", "30s", NULL);
     recorder_await_processed(recorder, 2000);
-    g_usleep(1500 * 1000); /* the time that it is frozen */
+    kafka_fixture_broker_await_unread(broker, 1);
     thaw();
     recorder_join(recorder);
     recorder_expect(recorder, PAWL_OK, __FILE__, __LINE__);
@@ -302,7 +302,7 @@ stopped_twice_while_frozen(void **state)
     recorder_start(recorder, "topics", topic, "trigger", "continuous", NULL);
     recorder_await_flushed(recorder, PARTITIONS * RECORDS);
     freeze();
-    g_usleep(300 * 1000); /* by now it asks */
+    kafka_fixture_broker_await_unread(broker, 2); /* a fetch, and the question */
     stop_twice(recorder);
     recorder_free(recorder);
 
@@ -310,7 +310,7 @@ stopped_twice_while_frozen(void **state)
     freeze();
     recorder = recorder_new();
     recorder_start(recorder, "topics", topic, NULL);
-    g_usleep(300 * 1000);
+    kafka_fixture_broker_await_unread(broker, 1);
     stop_twice(recorder);
     recorder_free(recorder);
 }

@@ -150,7 +150,7 @@ skipped_and_gone_on_behind_it(void **state)
     skipped("1MiB", "2");
 }
 
-/* A process function that takes longer than stall_timeout is not a broker that has stalled. */
+/* A process function that takes longer than stall_timeout is not a broker that has stalled: the time is what is tried. */
 static pawl_verdict
 dawdle(job_recorder *recorder, pawl_range *range, const pawl_record *records, size_t count, pawl_error *err)
 {

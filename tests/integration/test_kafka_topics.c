@@ -80,7 +80,7 @@ a_topic_that_is_waited_for(void **state)
 
     (void) state;
     recorder_start(recorder, "topics", topic, "trigger", "continuous", "topic_timeout", "60s", NULL);
-    g_usleep(300 * 1000); /* long enough to have looked, but nothing says when */
+    recorder_await_log(recorder, "waiting for up to topic_timeout");
     kafka_fixture_make_named(topic, 2, NULL);
     kafka_fixture_fill(topic, 1, 5);
     recorder_await_flushed(recorder, 5);

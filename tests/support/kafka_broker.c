@@ -3,13 +3,17 @@
  */
 #include "tests/support/kafka_fixture.h"
 
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#define UNREAD_WAIT_S 20
 
 /* Runs services/kafka/VERB FOLDER [PROPERTY ...]. */
 static void
@@ -74,6 +78,43 @@ kafka_fixture_broker_do(kafka_fixture_broker *broker, const char *verb)
     run_service(verb, broker->folder, NULL);
     if (strcmp(verb, "start") == 0)
         learn(broker);
+}
+
+/* How many connections to a local port have bytes that wait to be read, as a table of the kernel's tells. */
+static int
+count_unread(const char *table, unsigned port)
+{
+    char *text = NULL, **lines;
+    int count = 0;
+
+    if (!g_file_get_contents(table, &text, NULL, NULL))
+        return 0;
+    lines = g_strsplit(text, "\n", -1);
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        unsigned local, state, unread;
+
+        /* number: local address:port  remote address:port  state  bytes to send:bytes to read */
+        if (sscanf(lines[i], " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%x", &local, &state, &unread) == 3 &&
+            local == port && state == TCP_ESTABLISHED && unread > 0)
+            count++;
+    }
+    g_strfreev(lines);
+    g_free(text);
+    return count;
+}
+
+/* The kernel has no event for that: it is asked again, soon. */
+void
+kafka_fixture_broker_await_unread(const kafka_fixture_broker *broker, int connections)
+{
+    unsigned port = (unsigned) atoi(strrchr(broker->address, ':') + 1);
+    gint64 deadline = g_get_monotonic_time() + UNREAD_WAIT_S * G_TIME_SPAN_SECOND;
+
+    while (count_unread("/proc/net/tcp", port) + count_unread("/proc/net/tcp6", port) < connections) {
+        if (g_get_monotonic_time() > deadline)
+            fail_msg("nobody asks the frozen broker at %s", broker->address);
+        g_usleep(5000);
+    }
 }
 
 void

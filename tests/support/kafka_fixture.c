@@ -75,6 +75,27 @@ kafka_fixture_set(rd_kafka_conf_t *conf, const char *name, const char *value)
         fail_msg("%s = %s: %s", name, value, why);
 }
 
+/* What a secured broker asks of every client: NAME=VALUE a line, in the file that PAWL_TEST_KAFKA_CONFIG names. */
+static void
+set_from_file(rd_kafka_conf_t *conf, const char *path)
+{
+    char *text;
+    char **lines;
+
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        fail_msg("no %s", path);
+    lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line != NULL; line++) {
+        char **pair = g_strsplit(*line, "=", 2);
+
+        if (g_strv_length(pair) == 2)
+            kafka_fixture_set(conf, pair[0], pair[1]);
+        g_strfreev(pair);
+    }
+    g_strfreev(lines);
+    g_free(text);
+}
+
 rd_kafka_t *
 kafka_fixture_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, const char *const *properties)
 {
@@ -84,6 +105,8 @@ kafka_fixture_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, const char *co
     kafka_fixture_set(conf, "bootstrap.servers", kafka_fixture_address());
     kafka_fixture_set(conf, "topic.metadata.propagation.max.ms", "10000");
     kafka_fixture_set(conf, "log_level", "2");
+    if (g_getenv("PAWL_TEST_KAFKA_CONFIG") != NULL)
+        set_from_file(conf, g_getenv("PAWL_TEST_KAFKA_CONFIG"));
     for (size_t i = 0; properties != NULL && properties[i] != NULL; i += 2)
         kafka_fixture_set(conf, properties[i], properties[i + 1]);
     made = rd_kafka_new(type, conf, why, sizeof why);
@@ -279,4 +302,45 @@ kafka_fixture_bounds(const char *topic, int32_t partition, bool committed, int64
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         fail_msg("no bounds of %s [%d]: %s", topic, (int) partition, rd_kafka_err2str(code));
     rd_kafka_destroy(asking);
+}
+
+/* -------------------------------------------------------------------------------------------------------- rights -- */
+
+/* Whether the broker that answers lets the user do it already; what is granted reaches it a little later. */
+static bool
+is_allowed(rd_kafka_AclBinding_t *right)
+{
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(admin_client());
+    rd_kafka_event_t *answer;
+    size_t count;
+
+    rd_kafka_DescribeAcls(admin_client(), right, NULL, queue);
+    answer = await_answer(queue, "asking for rights");
+    rd_kafka_DescribeAcls_result_acls(rd_kafka_event_DescribeAcls_result(answer), &count);
+    rd_kafka_event_destroy(answer);
+    return count > 0;
+}
+
+void
+kafka_fixture_allow(const char *user, rd_kafka_ResourceType_t kind, const char *name, rd_kafka_AclOperation_t operation)
+{
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(admin_client());
+    gint64 deadline = g_get_monotonic_time() + WAIT_MS * G_TIME_SPAN_MILLISECOND;
+    char *principal = g_strconcat("User:", user, NULL);
+    char why[256];
+    rd_kafka_AclBinding_t *right =
+        rd_kafka_AclBinding_new(kind, name, RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal, "*", operation,
+                                RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, why, sizeof why);
+
+    if (right == NULL)
+        fail_msg("%s", why);
+    rd_kafka_CreateAcls(admin_client(), &right, 1, NULL, queue);
+    rd_kafka_event_destroy(await_answer(queue, "granting a right"));
+    while (!is_allowed(right)) {
+        if (g_get_monotonic_time() > deadline)
+            fail_msg("%s is not given its right", user);
+        g_usleep(5000);
+    }
+    rd_kafka_AclBinding_destroy(right);
+    g_free(principal);
 }

@@ -51,6 +51,9 @@ kafka_fixture_broker *kafka_fixture_broker_new(const char *const *properties);
 /* services/kafka/VERB on it: "stop", "kill", or "start" to bring it back. */
 void kafka_fixture_broker_do(kafka_fixture_broker *broker, const char *verb);
 
+/* Waits until so many connections hold a request that the broker, which is frozen, has not read. */
+void kafka_fixture_broker_await_unread(const kafka_fixture_broker *broker, int connections);
+
 /* Stops it and removes its folder. */
 void kafka_fixture_broker_free(kafka_fixture_broker *broker);
 
@@ -79,6 +82,10 @@ void kafka_fixture_bounds(const char *topic, int32_t partition, bool committed, 
 
 /* Waits until a reading of the partition gives no more than `most` records: until it was compacted. */
 void kafka_fixture_await_compaction(const char *topic, int32_t partition, guint most);
+
+/* Lets a user of a secured broker do something with a topic or a group, and returns when the broker knows. */
+void kafka_fixture_allow(const char *user, rd_kafka_ResourceType_t kind, const char *name,
+                         rd_kafka_AclOperation_t operation);
 
 /* ------------------------------------------------------------------------------------------------------- producing -- */
 

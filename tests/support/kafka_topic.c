@@ -1,7 +1,7 @@
 /*
  * kafka_topic.c - makes topics and records for tests that are not in C
  *
- *     kafka_topic < COMMANDS     # with the broker that PAWL_TEST_BROKERS names
+ *     kafka_topic < COMMANDS     # with the broker that PAWL_TEST_BROKERS and PAWL_TEST_KAFKA_CONFIG name
  *
  * A line is a command, with blanks between its words, and is answered with a line "done" when it is:
  *
@@ -12,6 +12,7 @@
  *     count TOPIC PARTITIONS FIRST AFTER                         # the numbers from FIRST on, one partition after the other
  *     trim TOPIC PARTITION BEFORE                                # moves the start of the log
  *     hold TOPIC PARTITION COUNT                                 # in a transaction that stays open until the input ends
+ *     allow USER topic|group NAME Read|Describe                  # on a secured broker
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,18 +78,21 @@ fill(char **words)
     kafka_fixture_fill(words[0], atoi(words[1]), atoi(words[2]));
 }
 
+/* The producer has to be new, since the topic may have grown. */
 static void
 count(char **words)
 {
+    rd_kafka_t *producer = kafka_fixture_producer(NULL);
     int partitions = atoi(words[1]), after = atoi(words[3]);
 
     for (int number = atoi(words[2]); number < after; number++) {
         char value[16];
         int size = g_snprintf(value, sizeof value, "%d", number);
 
-        kafka_fixture_send(plain, words[0], number % partitions, NULL, 0, value, (size_t) size, NULL, 0);
+        kafka_fixture_send(producer, words[0], number % partitions, NULL, 0, value, (size_t) size, NULL, 0);
     }
-    kafka_fixture_flush(plain);
+    kafka_fixture_flush(producer);
+    rd_kafka_destroy(producer);
 }
 
 static void
@@ -107,13 +111,22 @@ hold(char **words)
     kafka_fixture_flush(transactional);
 }
 
+static void
+allow(char **words)
+{
+    bool reads = strcmp(words[3], "Read") == 0;
+
+    kafka_fixture_allow(words[0], strcmp(words[1], "group") == 0 ? RD_KAFKA_RESOURCE_GROUP : RD_KAFKA_RESOURCE_TOPIC,
+                        words[2], reads ? RD_KAFKA_ACL_OPERATION_READ : RD_KAFKA_ACL_OPERATION_DESCRIBE);
+}
+
 static const struct {
     const char *name;
     guint words; /* at least */
     void (*run)(char **words);
 } commands[] = {
     {"make", 2, make},   {"grow", 2, grow}, {"put", 5, put},   {"fill", 3, fill},
-    {"count", 4, count}, {"trim", 3, trim}, {"hold", 3, hold},
+    {"count", 4, count}, {"trim", 3, trim}, {"hold", 3, hold}, {"allow", 4, allow},
 };
 
 static bool

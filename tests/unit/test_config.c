@@ -29,13 +29,41 @@ wrong_settings(void **state)
         {"", "x", "there is no setting \"\"; see pawl-settings(5)"},
         {"colour", "x", "there is no setting \"colour\"; see pawl-settings(5)"},
         {"a\nb", "x", "there is no setting \"a\\x0ab\"; see pawl-settings(5)"},
-        {"bootstrap.servers", "x",
-         "there is no setting \"bootstrap.servers\"; librdkafka's properties are written kafka.NAME"},
         {"sasl.password", "s3cret",
          "there is no setting \"sasl.password\"; librdkafka's properties are written kafka.NAME"},
         {"group.id", "x", "group.id cannot be set: set group instead"},
         {"user.", "x", "user. is followed by a name of the program's own"},
         {"kafka.", "x", "kafka. is followed by the name of a librdkafka property, as in kafka.bootstrap.servers"},
+
+        /* names from elsewhere */
+        {"bootstrap.servers", "x", "bootstrap.servers is Kafka's name: write kafka.bootstrap.servers"},
+        {"auto.offset.reset", "x", "auto.offset.reset cannot be set: set start for partitions with nothing stored"},
+        {"enable.auto.commit", "x", "enable.auto.commit cannot be set: pawl saves offsets itself"},
+        {"max.poll.records", "1", "max.poll.records cannot be set: it is a setting of Java clients; set max_offsets"},
+        {"kafka.max.poll.records", "1", "kafka.max.poll.records cannot be set: it is a setting of Java clients"},
+        {"subscribe", "t", "subscribe is Spark's name: write topics = TOPIC, TOPIC ..."},
+        {"subscribePattern", "t", "subscribePattern is Spark's name: write topics_pattern = REGEX"},
+        {"assign", "{}", "assign is Spark's name: write partitions = TOPIC:0,1 ..."},
+        {"startingOffsets", "earliest",
+         "startingOffsets is Spark's name: write start = earliest, or latest, or TOPIC:"},
+        {"startingoffsets", "earliest", "startingoffsets is Spark's name: write start = earliest"},
+        {"endingOffsets", "latest", "endingOffsets is Spark's name: write trigger = available-now, which ends"},
+        {"maxOffsetsPerTrigger", "1", "maxOffsetsPerTrigger is Spark's name: write max_offsets_per_batch"},
+        {"minOffsetsPerTrigger", "1", "minOffsetsPerTrigger is Spark's name: write min_offsets_per_batch"},
+        {"availableNow", "true", "availableNow is Spark's name: write trigger = available-now"},
+        {"processingTime", "10s", "processingTime is Spark's name: write trigger = DURATION"},
+        {"checkpointLocation", "/x", "checkpointLocation is Spark's name: write store = URL"},
+        {"failOnDataLoss", "false",
+         "failOnDataLoss is Spark's name: write on_data_loss = fail, or earliest, or latest"},
+        {"minPartitions", "9", "minPartitions is Spark's name: write parallelism, for as many threads"},
+        {"kafkaConsumer.pollTimeoutMs", "9", "kafkaConsumer.pollTimeoutMs is Spark's name: write stall_timeout"},
+        {"spark.streaming.kafka.maxRatePerPartition", "9",
+         "spark.streaming.kafka.maxRatePerPartition is Spark's name: write max_offsets_per_partition, a number for"},
+        {"spark.streaming.backpressure.enabled", "true",
+         "spark.streaming.backpressure.enabled is Spark's name: write max_offsets_per_batch; no more is read than"},
+        {"topics.regex", "x", "topics.regex is Kafka Connect's name: write topics_pattern = REGEX"},
+        {"tasks.max", "2", "tasks.max is Kafka Connect's name: write parallelism"},
+        {"errors.tolerance", "all", "errors.tolerance is Kafka Connect's name: write on_error = stop, or skip"},
 
         /* librdkafka properties that pawl owns */
         {"kafka.group.id", "x", "kafka.group.id cannot be set: set group instead"},
@@ -67,7 +95,6 @@ wrong_settings(void **state)
         {"client_id", "", "client_id: has 0 bytes, not 1 to 255"},
 
         /* topics */
-        {"topics", "", "topics: \"\" is not TOPIC, TOPIC ..."},
         {"topics", "a,,b",
          "topics: \"\" is not a topic's name: 1 to 249 letters, digits, dots, underscores and dashes"},
         {"topics", "a,", "topics: \"\" is not a topic's name"},
@@ -77,12 +104,10 @@ wrong_settings(void **state)
         {"topics", "a, ..", "topics: \"..\" is not a topic's name"},
         {"topics", "fl\xc3\xbcge", "topics: \"fl\\xc3\\xbcge\" is not a topic's name"},
         {"topics", "a, b, a", "topics: a comes twice"},
-        {"topics_pattern", "", "topics_pattern: a pattern is a regular expression in UTF-8, and not empty"},
         {"topics_pattern", "\xff", "topics_pattern: a pattern is a regular expression in UTF-8"},
         {"topics_pattern", "flights(", "topics_pattern: \"flights(\" is no regular expression: "},
         {"topics_pattern", "a)(b", "topics_pattern: \"a)(b\" is no regular expression: "},
         {"topics_pattern", "*", "topics_pattern: \"*\" is no regular expression: "},
-        {"partitions", "", "partitions: \"\" is not TOPIC:0,1,2 TOPIC:3 ..."},
         {"partitions", "  ", "partitions: \"  \" is not TOPIC:0,1,2 TOPIC:3 ..."},
         {"partitions", "flights", "partitions: \"flights\" is not TOPIC:0,1,2"},
         {"partitions", "flights:", "partitions: \"\" is not the number of a partition"},
@@ -216,6 +241,27 @@ config_of(const char *const *pairs)
 }
 
 static void
+an_empty_selection_is_none(void **state)
+{
+    static const char *const selections[][2] = {{"topics", "a"}, {"topics_pattern", "a.*"}, {"partitions", "a:0"}};
+    pawl_config *config = pawl_config_new();
+    pawl_error err = {0};
+
+    (void) state;
+    assert_int_equal(pawl_config_set(config, "group", "g", &err), PAWL_OK);
+    assert_int_equal(pawl_config_set(config, "store", "sqlite:x", &err), PAWL_OK);
+    assert_int_equal(pawl_config_set(config, "kafka.bootstrap.servers", "h:1", &err), PAWL_OK);
+    for (size_t i = 0; i < G_N_ELEMENTS(selections); i++) {
+        assert_int_equal(pawl_config_set(config, selections[i][0], selections[i][1], &err), PAWL_OK);
+        assert_int_equal(pawl_config_check(config, &err), PAWL_OK); /* the one before is gone */
+        assert_int_equal(pawl_config_set(config, selections[i][0], "", &err), PAWL_OK);
+        assert_null(pawl_config_get(config, selections[i][0]));
+        assert_int_equal(pawl_config_check(config, &err), PAWL_INVALID);
+    }
+    pawl_config_free(config);
+}
+
+static void
 wrong_together(void **state)
 {
     static const struct {
@@ -226,9 +272,9 @@ wrong_together(void **state)
         {{"group", "g"}, "store is required: where offsets are kept, sqlite:offsets.db for instance"},
         {{"group", "g", "store", "sqlite:x"}, "one of topics, topics_pattern and partitions is required"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "topics_pattern", "a"},
-         "only one of topics, topics_pattern and partitions can be set"},
+         "only one of topics, topics_pattern and partitions can be set; an empty one is not set"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "partitions", "a:0"},
-         "only one of topics, topics_pattern and partitions can be set"},
+         "only one of topics, topics_pattern and partitions can be set; an empty one is not set"},
         {{"group", "g", "store", "sqlite:x", "topics", "a"},
          "kafka.bootstrap.servers is required: HOST:PORT of a broker, or of several with commas"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "max_offsets_per_batch", "10", "min_offsets_per_batch",
@@ -392,6 +438,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_settings),
         cmocka_unit_test(null_is_no_text),
+        cmocka_unit_test(an_empty_selection_is_none),
         cmocka_unit_test(wrong_together),
         cmocka_unit_test(right_together),
         cmocka_unit_test(values_come_back_as_they_were_set),

@@ -33,6 +33,8 @@ what_is_held_is_saved_at_the_end(void **state)
                    "save 4: t:0 0>10\n");
     assert_int_equal(fixture_count(f, "process"), 5);
     assert_int_equal(f->stats.records, 10);
+    assert_int_equal(f->stats.batches, 4);
+    assert_int_equal(f->stats.ranges, 3);
 }
 
 /* A job that is stopped lets its sink write what it gathered. */
@@ -276,6 +278,64 @@ a_loss_does_not_save_what_is_held_before_it(void **state)
 }
 
 static pawl_verdict
+hold_the_first_and_lose_the_second(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    if (pawl_batch_number(batch) == 1)
+        pawl__memory_fail_ranges(f->cluster, "t", 0, 1, PAWL_DATA_LOSS, 0);
+    return hold_the_first(f, batch, err);
+}
+
+/* While a range cannot be read, what is held of its partition is in the batch all the same. */
+static void
+what_is_held_takes_the_place_of_a_lost_range(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_append(f->cluster, "t", 0, 8);
+    pawl__memory_append(f->cluster, "t", 1, 8);
+    fixture_set(f, "max_offsets_per_partition", "4");
+    f->on_flush = hold_the_first_and_lose_the_second;
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "flush save",
+                   "flush 1: t:0 0..4 t:1 0..4\n"
+                   "save 1: t:1 0>4\n"
+                   "flush 2: t:0 0..4 t:1 4..8\n"
+                   "save 2: t:0 0>4 t:1 4>8\n"
+                   "flush 3: t:0 4..8\n"
+                   "save 3: t:0 4>8\n");
+    assert_int_equal(f->stats.batches, 3);
+    assert_int_equal(f->stats.ranges, 4);
+    assert_int_equal(f->stats.records, 16);
+}
+
+static pawl_verdict
+hold_and_lose_the_rest(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    if (pawl_batch_number(batch) == 1)
+        pawl__memory_cut_start(f->cluster, "t", 0, 6);
+    return hold_all(f, batch, err);
+}
+
+static void
+a_stop_while_a_loss_is_confirmed_saves_what_is_held(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 8);
+    fixture_set(f, "max_offsets_per_batch", "4");
+    fixture_set(f, "on_data_loss", "earliest");
+    fixture_set(f, "trigger", "continuous");
+    f->on_flush = hold_and_lose_the_rest;
+    fixture_start(f);
+    /* Asked where to start, asked for the batch; then a look that finds the loss, and one that is not believed yet. */
+    assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, 4, fixture_deadline()));
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+    fixture_expect(f, "save", "save 2: t:0 0>4\n");
+    assert_int_equal(f->stats.lost, 0);
+}
+
+static pawl_verdict
 hold_and_make_anew(fixture *f, pawl_batch *batch, pawl_error *err)
 {
     if (pawl_batch_number(batch) == 2)
@@ -343,6 +403,8 @@ main(void)
         fixture_test(a_transaction_without_a_line_is_rolled_back),
         fixture_test(a_skipped_range_does_not_save_what_is_held_before_it),
         fixture_test(a_loss_does_not_save_what_is_held_before_it),
+        fixture_test(what_is_held_takes_the_place_of_a_lost_range),
+        fixture_test(a_stop_while_a_loss_is_confirmed_saves_what_is_held),
         fixture_test(what_is_held_is_flushed_before_a_move_backwards),
         fixture_test(exact_replay_refuses_a_sink_that_holds),
         fixture_test(holding_does_not_put_off_the_renewal),

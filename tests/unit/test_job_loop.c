@@ -134,7 +134,7 @@ once_runs_one_batch(void **state)
     assert_int_equal(fixture_run(f), PAWL_OK);
     fixture_expect(f, "flush", "flush 1: t:0 0..4\n");
     fixture_expect_stored(f, "t", 0, 4);
-    assert_int_equal(f->stats.lag, 10); /* when the batch was planned */
+    assert_int_equal(f->stats.lag, 6); /* what is left of the ends as they were planned with */
 }
 
 static void
@@ -305,6 +305,21 @@ min_offsets_wait_for_so_long_only(void **state)
     assert_int_equal(fixture_stop(f), PAWL_OK);
 }
 
+/* Also when the next tick of the trigger comes later. */
+static void
+the_longest_delay_does_not_wait_for_a_tick(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    fixture_set(f, "trigger", "1h");
+    fixture_set(f, "min_offsets_per_batch", "3");
+    fixture_set(f, "max_trigger_delay", "100ms");
+    fixture_start(f);
+    fixture_await(f, "flush 1: t:0 0..2", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 static void
 min_offsets_do_not_hold_back_what_is_drained(void **state)
 {
@@ -443,6 +458,7 @@ main(void)
         fixture_test(missed_ticks_do_not_add_up),
         fixture_test(min_offsets_wait_for_more),
         fixture_test(min_offsets_wait_for_so_long_only),
+        fixture_test(the_longest_delay_does_not_wait_for_a_tick),
         fixture_test(min_offsets_do_not_hold_back_what_is_drained),
         fixture_test(shares_a_batch_among_partitions),
         fixture_test(limits_a_partition),

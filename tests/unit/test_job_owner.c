@@ -115,6 +115,97 @@ the_owner_is_renewed_while_a_batch_runs(void **state)
     }
 }
 
+static pawl_verdict
+flush_until_renewed(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) batch, (void) err;
+    fixture_await(f, "save 0", 1);
+    return PAWL_DONE;
+}
+
+static void
+the_owner_is_renewed_while_flush_runs(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    fixture_set(f, "refresh.interval", "100ms");
+    f->on_flush = flush_until_renewed;
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 2);
+}
+
+static pawl_verdict
+try_later(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) f, (void) batch, (void) err;
+    return PAWL_RETRY;
+}
+
+static void
+the_owner_is_renewed_between_two_flushes(void **state)
+{
+    static const char *const stores[] = {"trap", "traptx"};
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    fixture_set(f, "refresh.interval", "100ms");
+    fixture_set(f, "retry_backoff", "1h");
+    f->on_flush = try_later;
+    for (size_t i = 0; i < G_N_ELEMENTS(stores); i++) {
+        fixture_use_store(f, stores[i]);
+        fixture_forget(f);
+        fixture_start(f);
+        fixture_await(f, "save 0", 2);
+        pawl_job_stop(f->job);
+        assert_int_equal(fixture_stop(f), PAWL_CANCELLED);
+    }
+}
+
+static pawl_verdict
+fence_off_and_try_later(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    fixture_intrude(f, "t", 0, -1);
+    return try_later(f, batch, err);
+}
+
+/* Who finds out while it waits that it is fenced off does not flush again. */
+static void
+a_flush_is_not_repeated_by_who_is_fenced_off(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    fixture_set(f, "refresh.interval", "100ms");
+    fixture_set(f, "retry_backoff", "500ms");
+    f->on_flush = fence_off_and_try_later;
+    assert_int_equal(fixture_run(f), PAWL_FENCED);
+    assert_int_equal(fixture_count(f, "flush"), 1);
+}
+
+static pawl_verdict
+silence_the_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) batch, (void) err;
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, true);
+    return PAWL_DONE;
+}
+
+static void
+the_owner_is_renewed_while_the_brokers_are_silent(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "refresh.interval", "100ms");
+    f->on_flush = silence_the_brokers;
+    fixture_start(f);
+    fixture_await(f, "save 0: t:0 2>2", 2);
+    pawl_job_stop(f->job);
+    assert_int_equal(fixture_stop(f), PAWL_CANCELLED);
+}
+
 static void
 a_batch_is_given_up_when_its_owner_is_fenced_off(void **state)
 {
@@ -151,6 +242,8 @@ takeover_refuse_takes_only_what_is_free(void **state)
     fixture_intrude(f, "t", 0, -1);
     assert_int_equal(fixture_run(f), PAWL_FENCED);
     assert_non_null(strstr(f->err.message, "t [0] belongs to intruder (process 7 on elsewhere), which was active"));
+    assert_non_null(
+        strstr(f->err.message, "let it work, or end it there; takeover = now is for an owner that is surely"));
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 2);
 }
 
@@ -180,7 +273,7 @@ takeover_idle_gives_up_when_the_owner_stirs(void **state)
     fixture_set(f, "takeover", "idle:2s");
     fixture_intrude(f, "t", 0, -1);
     fixture_start(f);
-    fixture_await_log(f, "waiting until process 7 on elsewhere has been idle");
+    fixture_await_log(f, "waiting until intruder (process 7 on elsewhere) has been idle for 2s, which is at 20");
     fixture_intrude(f, "t", 0, 0);
     assert_int_equal(fixture_join(f), PAWL_FENCED);
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 2);
@@ -194,7 +287,7 @@ takeover_idle_can_be_stopped(void **state)
     fixture_set(f, "takeover", "idle:1d");
     fixture_intrude(f, "t", 0, -1);
     fixture_start(f);
-    fixture_await_log(f, "waiting until process 7");
+    fixture_await_log(f, "waiting until intruder (process 7");
     assert_int_equal(fixture_stop(f), PAWL_OK);
     assert_int_equal(fixture_stored(f, "t", 0).epoch, 1);
 }
@@ -341,7 +434,7 @@ who_takes_over_keeps_the_promise(void **state)
     fixture_expect(f, "flush", "flush 1: t:0 0..4\nflush 2: t:0 4..5\nflush 3: t:0 5..6\n");
 }
 
-/* The renewal of the owner's entry is a save, and a save clears what is planned. */
+/* The renewal of the owner's entry is a save, and a save clears what is planned: that is planned again. */
 static void
 the_refresh_keeps_what_is_planned(void **state)
 {
@@ -354,6 +447,7 @@ the_refresh_keeps_what_is_planned(void **state)
     fixture_set(f, "refresh.interval", "100ms");
     fixture_start(f);
     fixture_await(f, "save 0: t:1 0>0", 2); /* of the other partition */
+    fixture_await(f, "plan: t:0", 3);
     assert_int_equal(fixture_stored(f, "t", 0).pending.offset, 6);
     pawl__memory_stall(f->cluster, "t", 0, false);
     assert_int_equal(fixture_join(f), PAWL_OK);
@@ -468,6 +562,10 @@ main(void)
         fixture_test(a_store_that_contradicts_is_a_conflict),
         fixture_test(an_idle_job_is_fenced_off_by_its_refresh),
         fixture_test(the_owner_is_renewed_while_a_batch_runs),
+        fixture_test(the_owner_is_renewed_while_flush_runs),
+        fixture_test(the_owner_is_renewed_between_two_flushes),
+        fixture_test(a_flush_is_not_repeated_by_who_is_fenced_off),
+        fixture_test(the_owner_is_renewed_while_the_brokers_are_silent),
         fixture_test(a_batch_is_given_up_when_its_owner_is_fenced_off),
         fixture_test(takeover_now_takes_what_is_owned),
         fixture_test(takeover_refuse_takes_only_what_is_free),

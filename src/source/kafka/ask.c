@@ -175,6 +175,22 @@ tell_matching(const kafka_source *source, const rd_kafka_metadata_t *metadata,
             tell_partitions(source, &metadata->topics[i], found, user);
 }
 
+/* A topic that the user may not see is no missing one: waiting for it does not help. */
+static pawl_status
+check_rights(const kafka_source *source, const rd_kafka_metadata_t *metadata, pawl_error *err)
+{
+    for (guint i = 0; i < source->topics->len; i++) {
+        const char *name = g_ptr_array_index(source->topics, i);
+        const rd_kafka_metadata_topic_t *topic = find_topic(metadata, name);
+
+        if (topic != NULL && topic->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+            return pawl_error_set(err, PAWL_FAILED, 0, topic->err,
+                                  "topic '%s': this user lacks the right to describe it: %s", name,
+                                  rd_kafka_err2str(topic->err));
+    }
+    return PAWL_OK;
+}
+
 pawl_status
 pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, pawl_partition partition),
                      void (*missing)(void *user, const char *topic), void *user, pawl_error *err)
@@ -185,12 +201,13 @@ pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, 
 
     if (status != PAWL_OK)
         return status;
-    if (source->pattern != NULL)
+    status = check_rights(source, metadata, err);
+    if (status == PAWL_OK && source->pattern != NULL)
         tell_matching(source, metadata, found, user);
-    else
+    else if (status == PAWL_OK)
         tell_named(source, metadata, found, missing, user);
     rd_kafka_metadata_destroy(metadata);
-    return PAWL_OK;
+    return status;
 }
 
 pawl_status

@@ -17,6 +17,9 @@
 #define QUICK  1000
 #define COSTLY 32
 
+/* Kafka 4 does not accept the SCRAM of earlier versions, which send the client's nonce twice (librdkafka#4895). */
+#define SCRAM_WITH_KAFKA_4 0x02060100
+
 /* Complaints that say the same again are not logged again for so long. */
 #define REPEAT_MS 30000
 
@@ -77,18 +80,34 @@ pawl__kafka_complain(kafka_complaint *complaint, const char *text)
     remember_complaint(complaint, text);
 }
 
+/* Without "[thrd:...]: " before, and " (after 3ms in state UP, 1 identical error(s) suppressed)" behind. */
+static void
+strip(const char *text, char stripped[PAWL_ERROR_MESSAGE_SIZE])
+{
+    const char *message = strstr(text, "]: ");
+    char *end;
+
+    g_strlcpy(stripped, message != NULL ? message + 3 : text, PAWL_ERROR_MESSAGE_SIZE);
+    end = g_strrstr(stripped, " (after ");
+    if (end != NULL)
+        *end = '\0';
+}
+
 /* On any of librdkafka's threads. */
 static void
 take_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
 {
     const kafka_client_setup *setup = client != NULL ? rd_kafka_opaque(client) : NULL;
-    const char *message = strstr(text, "]: "); /* skips "[thrd:...]: " */
+    char message[PAWL_ERROR_MESSAGE_SIZE];
 
     if (setup == NULL)
         return;
-    message = message != NULL ? message + 3 : text;
-    /* A summary of complaints that were there before: it must not take the place of the one that tells why. */
-    if (g_str_has_suffix(message, " brokers are down"))
+    strip(text, message);
+    /* A summary of complaints that were there before, or our own closing: they must not take the place of what tells why. */
+    if (g_str_has_suffix(message, " brokers are down") || g_str_has_suffix(message, "Broker handle destroyed"))
+        return;
+    /* A connection for groups, which pawl does not use: it fails where the broker's own does, and sends people astray. */
+    if (g_str_has_prefix(message, "GroupCoordinator: "))
         return;
     if (level_of(level) == PAWL_LOG_WARN && !remember_complaint(setup->complaint, message))
         return;
@@ -241,6 +260,22 @@ pawl__kafka_client_free(rd_kafka_t *client)
         rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
+/* What to look at, where librdkafka's own words do not say it. */
+static const char *
+advice(const char *complaint)
+{
+    if (complaint[0] == '\0')
+        return "; if they are there, they may speak another security.protocol";
+    if (strstr(complaint, "SSL routines") != NULL && strstr(complaint, "certificate") == NULL)
+        return "; they may not speak TLS, check security.protocol";
+    if (strstr(complaint, "SASL authentication error") == NULL)
+        return "";
+    if (strstr(complaint, "SCRAM") != NULL && rd_kafka_version() < SCRAM_WITH_KAFKA_4)
+        return "; check sasl.username and sasl.password, and whether they are Kafka 4, where SCRAM needs librdkafka "
+               "2.6.1";
+    return "; check sasl.username and sasl.password";
+}
+
 pawl_status
 pawl__kafka_unreachable(kafka_source *source, rd_kafka_resp_err_t code, const char *question, pawl_error *err)
 {
@@ -250,8 +285,9 @@ pawl__kafka_unreachable(kafka_source *source, rd_kafka_resp_err_t code, const ch
     if (atomic_load(&source->cancelled))
         return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "asking the brokers for %s was cancelled", question);
     pthread_mutex_lock(&complaint->mutex);
-    status = pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, code, "the brokers do not tell %s: %s%s%s",
-                            question, rd_kafka_err2str(code), complaint->text[0] != '\0' ? "; " : "", complaint->text);
+    status = pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, code, "the brokers do not tell %s: %s%s%s%s",
+                            question, rd_kafka_err2str(code), complaint->text[0] != '\0' ? "; " : "", complaint->text,
+                            advice(complaint->text));
     pthread_mutex_unlock(&complaint->mutex);
     return status;
 }

@@ -136,12 +136,14 @@ static void
 fail_range(pawl_source_lane *lane, pawl_source_tap *tap, const rd_kafka_message_t *message, pawl_delivery *ret_delivery)
 {
     bool lost = pawl__kafka_is_loss(message);
+    bool forbidden = message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
 
     ret_delivery->kind = PAWL_DELIVERY_FAILED;
     ret_delivery->cookie = tap->cookie;
-    pawl_error_set(&ret_delivery->err, lost ? PAWL_DATA_LOSS : PAWL_FAILED, PAWL_ERROR_RETRIABLE, message->err,
-                   "%s [%" PRId32 "] at offset %" PRId64 ": cannot be read: %s", tap->partition.topic,
-                   tap->partition.number, MAX(tap->reached, tap->position), rd_kafka_message_errstr(message));
+    pawl_error_set(&ret_delivery->err, lost ? PAWL_DATA_LOSS : PAWL_FAILED, forbidden ? 0 : PAWL_ERROR_RETRIABLE,
+                   message->err, "%s [%" PRId32 "] at offset %" PRId64 ": cannot be read%s: %s", tap->partition.topic,
+                   tap->partition.number, MAX(tap->reached, tap->position),
+                   forbidden ? ", this user lacks the right to read the topic" : "", rd_kafka_message_errstr(message));
     pawl__kafka_range_shut(lane, tap);
 }
 

@@ -1,0 +1,102 @@
+/*
+ * positions.c - saves that are no batch: a position is moved, or the owner's entry is renewed
+ */
+#include "core/job.h"
+
+#include <glib.h>
+
+#include "util/clock.h"
+
+pawl_status
+pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions, size_t count,
+                         pawl_error *err)
+{
+    pawl_save_line *lines = g_new0(pawl_save_line, count);
+    pawl_status status;
+
+    for (size_t i = 0; i < count; i++)
+        lines[i] = (pawl_save_line){
+            .partition = holdings[i]->partition,
+            .epoch = holdings[i]->epoch,
+            .expected = holdings[i]->stored,
+            .until = positions[i],
+        };
+    status = pawl_store_save(job->store, job->settings.group, lines, count, err);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        if (!pawl_position_equal(lines[i].expected, pawl_position_at(positions[i])))
+            pawl__job_tell_saved(job, &lines[i]);
+        holdings[i]->stored = pawl_position_at(positions[i]);
+        holdings[i]->pending = pawl_position_absent();
+    }
+    if (status == PAWL_OK)
+        job->saved_ms = pawl__clock_ms();
+    g_free(lines);
+    return status;
+}
+
+/* What is written down for a partition: for the batch in hand, or before a crash. */
+static pawl_position
+planned_until(const pawl__holding *holding)
+{
+    return holding->planned.known ? holding->planned : holding->pending;
+}
+
+/* Renews the entries of partitions that have nothing planned. */
+static pawl_status
+renew_stored(pawl_job *job, pawl_error *err)
+{
+    size_t count = pawl__holdings_count(job->holdings), known = 0;
+    pawl__holding **holdings = g_new0(pawl__holding *, count);
+    int64_t *positions = g_new0(int64_t, count);
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (!holding->stored.known || planned_until(holding).known)
+            continue;
+        positions[known] = holding->stored.offset;
+        holdings[known++] = holding;
+    }
+    if (known > 0)
+        status = pawl__job_save_positions(job, holdings, positions, known, err);
+    g_free(holdings);
+    g_free(positions);
+    return status;
+}
+
+/* The same for those that have: by planning it again. */
+static pawl_status
+renew_planned(pawl_job *job, pawl_error *err)
+{
+    size_t count = pawl__holdings_count(job->holdings), planned = 0;
+    pawl_plan_line *lines = g_new0(pawl_plan_line, count);
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (planned_until(holding).known)
+            lines[planned++] = pawl__job_plan_line(holding, planned_until(holding));
+    }
+    if (planned > 0)
+        status = pawl_store_plan(job->store, job->settings.group, lines, planned, err);
+    g_free(lines);
+    return status;
+}
+
+pawl_status
+pawl__job_refresh(pawl_job *job, pawl_error *err)
+{
+    pawl_status status;
+
+    if (pawl__clock_ms() - job->saved_ms < job->settings.refresh_interval_ms)
+        return PAWL_OK;
+    status = renew_stored(job, err);
+    if (status == PAWL_OK)
+        status = renew_planned(job, err);
+    if (status == PAWL_FENCED && pawl__job_mark_fenced(job))
+        status = PAWL_OK;
+    job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */
+    return status;
+}
