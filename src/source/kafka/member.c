@@ -22,6 +22,14 @@
 #define LEAVE_MS      2000
 #define LEAVE_SOON_MS 300
 
+/*
+ * A cooperative member that has given partitions back is first assigned what that round gave it, perhaps nothing, and then
+ * rejoins, which ends with another assignment. In between its generation changes: what it commits with the old one is
+ * refused, and librdkafka then takes all that it has for lost. The wait for that is cut off, should it not come.
+ */
+#define ASSIGNMENTS_AFTER_REVOCATION 2
+#define SETTLE_MS                    10000
+
 struct kafka_member {
     pawl_source_member facade; /* for the store; first, so that it is found again */
     kafka_source *source;
@@ -40,7 +48,8 @@ struct kafka_member {
     bool must_answer; /* a revocation waits for an answer, perhaps one of no partitions */
     bool told;        /* the loop knows of it */
     bool assigned_once;
-    bool rejoining; /* it gave partitions back, and the group has not answered yet: its generation is about to change */
+    int assignments_due;   /* before the generation has settled, after partitions were given back */
+    int64_t settled_by_ms; /* and not later than this */
     bool leaving;
     pawl_error failure; /* fatal: this is no member any more */
 };
@@ -102,7 +111,7 @@ on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
     pawl__wait_lock(&member->wait);
     add_partitions(member->assigned, list);
     member->assigned_once = true;
-    member->rejoining = false;
+    member->assignments_due = MAX(member->assignments_due - 1, 0);
     pawl__wait_wake(&member->wait);
     pawl__wait_unlock(&member->wait);
     answer(member, true);
@@ -221,6 +230,13 @@ subscribe(kafka_member *member)
     return code;
 }
 
+/* With the lock held. */
+static bool
+is_settled(const kafka_member *member)
+{
+    return member->assignments_due == 0 || pawl__clock_ms() >= member->settled_by_ms;
+}
+
 static bool
 await_generation(const pawl_source_member *facade, int64_t deadline_ms)
 {
@@ -228,9 +244,9 @@ await_generation(const pawl_source_member *facade, int64_t deadline_ms)
     bool settled;
 
     pawl__wait_lock(&member->wait);
-    while (member->rejoining && pawl__wait_until(&member->wait, deadline_ms))
+    while (!is_settled(member) && pawl__wait_until(&member->wait, MIN(deadline_ms, member->settled_by_ms)))
         continue;
-    settled = !member->rejoining;
+    settled = is_settled(member);
     pawl__wait_unlock(&member->wait);
     return settled;
 }
@@ -263,13 +279,24 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     return PAWL_OK;
 }
 
+/*
+ * Before 2.3 librdkafka aborts when the client of a sticky assignor is destroyed after it has joined a group and before it
+ * is assigned anything (librdkafka's issue 4312). Such a client is left alone.
+ */
+static bool
+may_be_destroyed(const kafka_member *member)
+{
+    return rd_kafka_version() >= 0x02030000 || member->topics == NULL || member->assigned_once;
+}
+
 void
 pawl__kafka_member_free(kafka_member *member)
 {
     if (member == NULL)
         return;
     g_clear_pointer(&member->queue, rd_kafka_queue_destroy);
-    pawl__kafka_client_free(member->client);
+    if (may_be_destroyed(member))
+        pawl__kafka_client_free(member->client);
     g_free(member->setup.instance_id);
     g_strfreev(member->topics);
     g_array_unref(member->assigned);
@@ -307,12 +334,17 @@ pawl__kafka_subscribe(void *self, const char *const *topics, pawl_error *err)
                           rd_kafka_err2str(code));
 }
 
+static int64_t
+leave_ms(kafka_source *source)
+{
+    return atomic_load(&source->cancelled) ? LEAVE_SOON_MS : LEAVE_MS;
+}
+
 /* Leaves in good order, so that the others need not wait for the session's timeout. */
 static void
 say_goodbye(kafka_member *member)
 {
-    bool soon = atomic_load(&member->source->cancelled);
-    int64_t deadline_ms = pawl__clock_ms() + (soon ? LEAVE_SOON_MS : LEAVE_MS);
+    int64_t deadline_ms = pawl__clock_ms() + leave_ms(member->source);
     rd_kafka_error_t *error = rd_kafka_consumer_close_queue(member->client, member->queue);
 
     if (error != NULL) {
@@ -335,11 +367,14 @@ pawl__kafka_unsubscribe(void *self)
 {
     kafka_source *source = self;
     kafka_member *member = source->member;
+    int64_t deadline_ms = pawl__clock_ms() + leave_ms(source);
     bool must_answer;
 
     if (member == NULL || !member->subscribed)
         return;
     pawl__wait_lock(&member->wait);
+    while (!may_be_destroyed(member) && pawl__wait_until(&member->wait, deadline_ms))
+        continue;
     member->leaving = true;
     must_answer = member->must_answer;
     pawl__wait_unlock(&member->wait);
@@ -395,13 +430,17 @@ void
 pawl__kafka_let_go(void *self)
 {
     kafka_member *member = ((kafka_source *) self)->member;
+    bool cooperative = strcmp(rd_kafka_rebalance_protocol(member->client), "COOPERATIVE") == 0;
     bool told;
 
     pawl__wait_lock(&member->wait);
     told = member->told;
     if (told)
         drop_revoked(member);
-    member->rejoining = member->rejoining || told;
+    if (told && cooperative && member->assigned->len > 0) {
+        member->assignments_due = ASSIGNMENTS_AFTER_REVOCATION;
+        member->settled_by_ms = pawl__clock_ms() + SETTLE_MS;
+    }
     pawl__wait_unlock(&member->wait);
     if (told)
         answer(member, false);
