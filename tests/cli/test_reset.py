@@ -139,6 +139,40 @@ def test_time_of_what_was_trimmed(offsets, kafka):
     assert by_time(offsets, topic, T0 + 8) == (8, None)
 
 
+@pytest.fixture(scope="session")
+def logs(kafka):
+    """Topics of one partition each, by what is odd about its log."""
+    made = {kind: kafka.topic() for kind in ("out of order", "all older", "empty", "emptied")}
+    for stamp in 500, 100, 300, 700, 200, 600, 50:
+        kafka("put", made["out of order"], 0, T0 + stamp, "k", "v")
+    for kind in "all older", "emptied":
+        for i in range(5):
+            kafka("put", made[kind], 0, T0 + i, "k", "v")
+    kafka("trim", made["emptied"], 0, 5)
+    return made
+
+
+EARLIEST, LATEST, TIME, LAST_DAY = ["--to-earliest"], ["--to-latest"], ["--to-time", T0 + 400], ["--by-duration", "P1D"]
+FORWARD, BACK = ["--shift-by", 2], ["--shift-by", -100]
+
+
+@pytest.mark.parametrize("kind, start, wanted", [
+    ("out of order", 3, {"earliest": 0, "latest": 7, "time": 0, "last day": 7, "forward": 5, "back": 0}),
+    ("all older", 2, {"earliest": 0, "latest": 5, "time": 5, "last day": 5, "forward": 4, "back": 0}),
+    ("empty", 0, {"earliest": 0, "latest": 0, "time": 0, "last day": 0, "forward": 0, "back": 0}),
+    ("emptied", 5, {"earliest": 5, "latest": 5, "time": 5, "last day": 5, "forward": 5, "back": 5}),
+])
+def test_every_rule_on_odd_logs(offsets, logs, kind, start, wanted):
+    topic = logs[kind]
+    rules = {"earliest": EARLIEST, "latest": LATEST, "time": TIME, "last day": LAST_DAY, "forward": FORWARD, "back": BACK}
+    assert set(rules) == set(wanted)
+    for name, rule in rules.items():
+        offsets.set(f"{topic}:0={start}")
+        row = offsets.change("reset", "--topic", topic, *rule, "--execute", "--json").partitions()[topic, 0]
+        assert (name, row["from"], row["to"]) == (name, start, wanted[name])
+        assert offsets.stored() == {(topic, 0): wanted[name]}
+
+
 # ------------------------------------------------------------------------------------------------------ selection --
 
 

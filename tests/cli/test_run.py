@@ -263,14 +263,15 @@ def test_nothing_piles_up(job, topic, brokers, kafka):
     """No zombie and no descriptor is left of hundreds of commands, whatever became of them."""
     name = topic(1)
     made = job(brokers, name, trigger="continuous", max_offsets_per_batch=1, discovery__interval="1d",
-               process__exec="case $((PAWL_FROM % 4))$PAWL_ATTEMPT in 01) exit 75;; 2*) exec head -n 1 >/dev/null;; "
-                             "3*) exec <&-;; *) cat >/dev/null;; esac")
+               process__exec="case $((PAWL_FROM % 5))$PAWL_ATTEMPT in 01) exit 75;; 2*) exec head -n 1 >/dev/null;; "
+                             "3*) exec <&-;; 4*) sleep 1000 & exit 0;; *) cat >/dev/null;; esac")
     process = made.start()
     wait_for(lambda: made.stored() == {(name, 0): 1})
     before = len(jobs.descriptors(process.pid))
     kafka("fill", name, 0, 200)
     wait_for(lambda: made.stored() == {(name, 0): 201}, 120)
     wait_for(lambda: jobs.children(process.pid) == {})
+    assert not jobs.processes_with("sleep 1000")
     assert len(jobs.descriptors(process.pid)) == before
     process.terminate()
     made.end(process)
