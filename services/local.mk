@@ -14,4 +14,8 @@ EXTRA_DIST += \
 	services/kafka/log4j2.properties \
 	services/kafka/pom.xml \
 	services/kafka/start \
-	services/kafka/stop
+	services/kafka/stop \
+	services/postgresql/common.sh \
+	services/postgresql/kill \
+	services/postgresql/start \
+	services/postgresql/stop

@@ -9,11 +9,17 @@
 
 #include "core/store.h"
 
+#ifdef PAWL_STATIC_POSTGRESQL
+extern const pawl_store_backend pawl__store_postgresql;
+#endif
 #ifdef PAWL_STATIC_SQLITE
 extern const pawl_store_backend pawl__store_sqlite;
 #endif
 
 const pawl_store_backend *const pawl__builtin_stores[] = {
+#ifdef PAWL_STATIC_POSTGRESQL
+    &pawl__store_postgresql,
+#endif
 #ifdef PAWL_STATIC_SQLITE
     &pawl__store_sqlite,
 #endif

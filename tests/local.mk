@@ -46,6 +46,9 @@ CONFORMANCE_TESTS += \
 	tests/conformance/test_sqlite_results \
 	tests/conformance/test_store_sqlite
 endif
+if WITH_POSTGRESQL
+CONFORMANCE_TESTS += tests/conformance/test_store_postgresql
+endif
 
 INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
@@ -142,12 +145,23 @@ tests_conformance_test_sqlite_results_SOURCES = tests/conformance/test_sqlite_re
 tests_conformance_test_store_sqlite_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_sqlite_SOURCES = tests/conformance/test_store_sqlite.c $(SQLITE_RAW_SOURCES)
 
+POSTGRESQL_RAW_SOURCES = \
+	tests/conformance/postgresql_raw.c \
+	tests/conformance/postgresql_raw.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_store_postgresql_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_postgresql_SOURCES = tests/conformance/test_store_postgresql.c $(POSTGRESQL_RAW_SOURCES)
+
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
 tests_libpawl_testing_la_LIBADD = $(STORES)
 
 # Where stores are built in, libpawl-core asks for them after libpawl-testing, which has them: they have to be wanted
 # before.
 if !WITH_MODULES
+if WITH_POSTGRESQL
+AM_LDFLAGS += -Wl,-u,pawl__store_postgresql
+endif
 if WITH_SQLITE
 AM_LDFLAGS += -Wl,-u,pawl__store_sqlite
 endif
