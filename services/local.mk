@@ -18,4 +18,7 @@ EXTRA_DIST += \
 	services/postgresql/common.sh \
 	services/postgresql/kill \
 	services/postgresql/start \
-	services/postgresql/stop
+	services/postgresql/stop \
+	services/zookeeper/kill \
+	services/zookeeper/start \
+	services/zookeeper/stop

@@ -15,6 +15,9 @@ extern const pawl_store_backend pawl__store_postgresql;
 #ifdef PAWL_STATIC_SQLITE
 extern const pawl_store_backend pawl__store_sqlite;
 #endif
+#ifdef PAWL_STATIC_ZOOKEEPER
+extern const pawl_store_backend pawl__store_zookeeper;
+#endif
 
 const pawl_store_backend *const pawl__builtin_stores[] = {
 #ifdef PAWL_STATIC_POSTGRESQL
@@ -22,6 +25,9 @@ const pawl_store_backend *const pawl__builtin_stores[] = {
 #endif
 #ifdef PAWL_STATIC_SQLITE
     &pawl__store_sqlite,
+#endif
+#ifdef PAWL_STATIC_ZOOKEEPER
+    &pawl__store_zookeeper,
 #endif
     NULL,
 };

@@ -49,6 +49,9 @@ endif
 if WITH_POSTGRESQL
 CONFORMANCE_TESTS += tests/conformance/test_store_postgresql
 endif
+if WITH_ZOOKEEPER
+CONFORMANCE_TESTS += tests/conformance/test_store_zookeeper
+endif
 
 INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
@@ -153,6 +156,14 @@ POSTGRESQL_RAW_SOURCES = \
 tests_conformance_test_store_postgresql_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_postgresql_SOURCES = tests/conformance/test_store_postgresql.c $(POSTGRESQL_RAW_SOURCES)
 
+ZOOKEEPER_RAW_SOURCES = \
+	tests/conformance/zookeeper_raw.c \
+	tests/conformance/zookeeper_raw.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_store_zookeeper_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_zookeeper_SOURCES = tests/conformance/test_store_zookeeper.c $(ZOOKEEPER_RAW_SOURCES)
+
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
 tests_libpawl_testing_la_LIBADD = $(STORES)
 
@@ -164,6 +175,9 @@ AM_LDFLAGS += -Wl,-u,pawl__store_postgresql
 endif
 if WITH_SQLITE
 AM_LDFLAGS += -Wl,-u,pawl__store_sqlite
+endif
+if WITH_ZOOKEEPER
+AM_LDFLAGS += -Wl,-u,pawl__store_zookeeper
 endif
 endif
 
