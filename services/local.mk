@@ -19,6 +19,9 @@ EXTRA_DIST += \
 	services/postgresql/kill \
 	services/postgresql/start \
 	services/postgresql/stop \
+	services/redis/kill \
+	services/redis/start \
+	services/redis/stop \
 	services/zookeeper/kill \
 	services/zookeeper/start \
 	services/zookeeper/stop

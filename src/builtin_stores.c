@@ -12,6 +12,9 @@
 #ifdef PAWL_STATIC_POSTGRESQL
 extern const pawl_store_backend pawl__store_postgresql;
 #endif
+#ifdef PAWL_STATIC_REDIS
+extern const pawl_store_backend pawl__store_redis;
+#endif
 #ifdef PAWL_STATIC_SQLITE
 extern const pawl_store_backend pawl__store_sqlite;
 #endif
@@ -22,6 +25,9 @@ extern const pawl_store_backend pawl__store_zookeeper;
 const pawl_store_backend *const pawl__builtin_stores[] = {
 #ifdef PAWL_STATIC_POSTGRESQL
     &pawl__store_postgresql,
+#endif
+#ifdef PAWL_STATIC_REDIS
+    &pawl__store_redis,
 #endif
 #ifdef PAWL_STATIC_SQLITE
     &pawl__store_sqlite,

@@ -53,6 +53,13 @@ if WITH_ZOOKEEPER
 CONFORMANCE_TESTS += tests/conformance/test_store_zookeeper
 endif
 
+if WITH_REDIS
+CONFORMANCE_TESTS += \
+	tests/conformance/test_redis_failover \
+	tests/conformance/test_redis_server \
+	tests/conformance/test_store_redis
+endif
+
 INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_loss \
@@ -140,6 +147,17 @@ tests_libpawl_conformance_la_SOURCES = \
 	tests/conformance/waiting.c
 CONFORMANCE_LIBS = tests/libpawl-conformance.la $(LDADD)
 tests_conformance_test_store_memory_LDADD = $(CONFORMANCE_LIBS)
+REDIS_RAW_SOURCES = \
+	tests/conformance/redis_raw.c \
+	tests/conformance/redis_raw.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_redis_failover_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_redis_failover_SOURCES = tests/conformance/test_redis_failover.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_redis_server_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_redis_server_SOURCES = tests/conformance/test_redis_server.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_store_redis_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_redis_SOURCES = tests/conformance/test_store_redis.c $(REDIS_RAW_SOURCES)
 SQLITE_RAW_SOURCES = tests/conformance/sqlite_raw.c tests/conformance/sqlite_raw.h
 tests_conformance_test_sqlite_files_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_sqlite_files_SOURCES = tests/conformance/test_sqlite_files.c $(SQLITE_RAW_SOURCES)
@@ -172,6 +190,9 @@ tests_libpawl_testing_la_LIBADD = $(STORES)
 if !WITH_MODULES
 if WITH_POSTGRESQL
 AM_LDFLAGS += -Wl,-u,pawl__store_postgresql
+endif
+if WITH_REDIS
+AM_LDFLAGS += -Wl,-u,pawl__store_redis
 endif
 if WITH_SQLITE
 AM_LDFLAGS += -Wl,-u,pawl__store_sqlite
