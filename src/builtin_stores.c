@@ -9,6 +9,9 @@
 
 #include "core/store.h"
 
+#ifdef PAWL_STATIC_HBASE
+extern const pawl_store_backend pawl__store_hbase;
+#endif
 #ifdef PAWL_STATIC_POSTGRESQL
 extern const pawl_store_backend pawl__store_postgresql;
 #endif
@@ -23,6 +26,9 @@ extern const pawl_store_backend pawl__store_zookeeper;
 #endif
 
 const pawl_store_backend *const pawl__builtin_stores[] = {
+#ifdef PAWL_STATIC_HBASE
+    &pawl__store_hbase,
+#endif
 #ifdef PAWL_STATIC_POSTGRESQL
     &pawl__store_postgresql,
 #endif

@@ -40,6 +40,9 @@ UNIT_TESTS = \
 	tests/unit/test_url
 
 CONFORMANCE_TESTS = tests/conformance/test_store_memory
+if WITH_HBASE
+CONFORMANCE_TESTS += tests/conformance/test_store_hbase
+endif
 if WITH_SQLITE
 CONFORMANCE_TESTS += \
 	tests/conformance/test_sqlite_files \
@@ -158,6 +161,14 @@ tests_conformance_test_redis_server_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_redis_server_SOURCES = tests/conformance/test_redis_server.c $(REDIS_RAW_SOURCES)
 tests_conformance_test_store_redis_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_redis_SOURCES = tests/conformance/test_store_redis.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_store_hbase_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_hbase_SOURCES = \
+	tests/conformance/hbase_raw.c \
+	tests/conformance/hbase_raw.h \
+	tests/conformance/hbase_server.c \
+	tests/conformance/test_store_hbase.c \
+	tests/support/service.c \
+	tests/support/service.h
 SQLITE_RAW_SOURCES = tests/conformance/sqlite_raw.c tests/conformance/sqlite_raw.h
 tests_conformance_test_sqlite_files_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_sqlite_files_SOURCES = tests/conformance/test_sqlite_files.c $(SQLITE_RAW_SOURCES)
@@ -188,6 +199,9 @@ tests_libpawl_testing_la_LIBADD = $(STORES)
 # Where stores are built in, libpawl-core asks for them after libpawl-testing, which has them: they have to be wanted
 # before.
 if !WITH_MODULES
+if WITH_HBASE
+AM_LDFLAGS += -Wl,-u,pawl__store_hbase
+endif
 if WITH_POSTGRESQL
 AM_LDFLAGS += -Wl,-u,pawl__store_postgresql
 endif
