@@ -59,6 +59,7 @@ endif
 if WITH_REDIS
 CONFORMANCE_TESTS += \
 	tests/conformance/test_redis_failover \
+	tests/conformance/test_redis_lost \
 	tests/conformance/test_redis_server \
 	tests/conformance/test_store_redis
 endif
@@ -157,6 +158,12 @@ REDIS_RAW_SOURCES = \
 	tests/support/service.h
 tests_conformance_test_redis_failover_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_redis_failover_SOURCES = tests/conformance/test_redis_failover.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_redis_lost_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_redis_lost_SOURCES = \
+	tests/conformance/test_redis_lost.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	$(REDIS_RAW_SOURCES)
 tests_conformance_test_redis_server_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_redis_server_SOURCES = tests/conformance/test_redis_server.c $(REDIS_RAW_SOURCES)
 tests_conformance_test_store_redis_LDADD = $(CONFORMANCE_LIBS)
