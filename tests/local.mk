@@ -50,7 +50,10 @@ CONFORMANCE_TESTS += \
 	tests/conformance/test_store_sqlite
 endif
 if WITH_POSTGRESQL
-CONFORMANCE_TESTS += tests/conformance/test_store_postgresql
+CONFORMANCE_TESTS += \
+	tests/conformance/test_postgresql_results \
+	tests/conformance/test_postgresql_servers \
+	tests/conformance/test_store_postgresql
 endif
 if WITH_ZOOKEEPER
 CONFORMANCE_TESTS += tests/conformance/test_store_zookeeper
@@ -189,6 +192,10 @@ POSTGRESQL_RAW_SOURCES = \
 	tests/conformance/postgresql_raw.h \
 	tests/support/service.c \
 	tests/support/service.h
+tests_conformance_test_postgresql_results_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_postgresql_results_SOURCES = tests/conformance/test_postgresql_results.c $(POSTGRESQL_RAW_SOURCES)
+tests_conformance_test_postgresql_servers_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_postgresql_servers_SOURCES = tests/conformance/test_postgresql_servers.c $(POSTGRESQL_RAW_SOURCES)
 tests_conformance_test_store_postgresql_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_postgresql_SOURCES = tests/conformance/test_store_postgresql.c $(POSTGRESQL_RAW_SOURCES)
 

@@ -56,6 +56,12 @@ pawl__pg_is_missing(const PGresult *result)
     return g_strcmp0(PQresultErrorField(result, PG_DIAG_SQLSTATE), "42P01") == 0;
 }
 
+bool
+pawl__pg_is_refused(const PGresult *result)
+{
+    return g_strcmp0(PQresultErrorField(result, PG_DIAG_SQLSTATE), "22012") == 0;
+}
+
 pawl_status
 pawl__pg_fail(pawl__pg_store *store, const PGresult *result, pawl_error *err)
 {

@@ -164,7 +164,8 @@ judge(pawl__pg_store *store, const PGresult *result, pawl__pg_effect effect, paw
 
     if (PQstatus(store->conn) != CONNECTION_OK)
         return answer_lost(store, effect, err);
-    if (kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || pawl__pg_is_missing(result))
+    if (kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || pawl__pg_is_missing(result) ||
+        pawl__pg_is_refused(result))
         return PAWL_OK;
     status = pawl__pg_fail(store, result, err);
     if (status == PAWL_UNREACHABLE)

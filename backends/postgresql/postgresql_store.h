@@ -75,6 +75,9 @@ char *pawl__pg_connection_says(const PGconn *conn);
 /* Whether a statement failed since pawl's table is not there: then nothing is stored. */
 bool pawl__pg_is_missing(const PGresult *result);
 
+/* Whether a guarded statement found other rows than its lines believe, and wrote nothing: its division by zero. */
+bool pawl__pg_is_refused(const PGresult *result);
+
 /* --------------------------------------------------------------------------------------------------- statement.c -- */
 
 /* Makes the SQL for the store's table. */
@@ -132,8 +135,8 @@ typedef enum pawl__pg_effect {
 pawl_status pawl__pg_await(pawl__pg_store *store, short events);
 
 /*
- * Runs a statement of ours. *ret_result is what it gave; the caller clears it. That pawl's table is not there is no error
- * here: see pawl__pg_is_missing(); such a result has no rows.
+ * Runs a statement of ours. *ret_result is what it gave; the caller clears it. That pawl's table is not there, or that a
+ * guarded statement is refused, is no error here, see above; such a result has no rows.
  *
  * When the deadline passes, or cancel comes, the statement is stopped on the server. If the server confirms that, nothing
  * was written: PAWL_TIMEOUT or PAWL_CANCELLED.
@@ -188,11 +191,11 @@ void pawl__pg_add_beliefs(pawl__pg_params *params, const char *group, const pawl
 pawl_status pawl__pg_check_beliefs(pawl__pg_store *store, const char *group, const pawl__pg_beliefs *beliefs,
                                    const pawl_entry *entries, pawl_error *err);
 
-/* Runs a guarded statement by itself. When it wrote nothing the rows are read, to say why. */
+/* Runs a guarded statement by itself. When it is refused the rows are read, to say why. */
 pawl_status pawl__pg_write_guarded(pawl__pg_store *store, const char *group, pawl__pg_sql sql,
                                    const pawl__pg_params *params, const pawl__pg_beliefs *beliefs, pawl_error *err);
 
-/* Why a guarded statement wrote nothing: PAWL_FENCED, PAWL_CONFLICT, PAWL_UNREADABLE, PAWL_UNSUPPORTED. */
+/* Why a guarded statement was refused; outside of a transaction: PAWL_FENCED, PAWL_CONFLICT, PAWL_UNREADABLE, PAWL_UNSUPPORTED. */
 pawl_status pawl__pg_explain(pawl__pg_store *store, const char *group, const pawl__pg_beliefs *beliefs,
                              pawl_error *err);
 

@@ -3,8 +3,6 @@
  */
 #include "backends/postgresql/postgresql_store.h"
 
-#include <stdlib.h>
-
 #include <glib.h>
 
 #include "util/clock.h"
@@ -112,11 +110,11 @@ check_returned(pawl__pg_store *store, pawl_error *err)
 
     if (PQstatus(store->conn) != CONNECTION_OK) {
         says = pawl__pg_connection_says(store->conn);
-        pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
+        pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, 0,
                        "%s: the connection broke while the program had the transaction; nothing was written: %s",
                        store->url, says);
         g_free(says);
-        return PAWL_FAILED;
+        return PAWL_UNREACHABLE;
     }
     if (PQpipelineStatus(store->conn) != PQ_PIPELINE_OFF || PQtransactionStatus(store->conn) == PQTRANS_ACTIVE)
         return pawl_error_set(err, PAWL_FAILED, 0, 0,
@@ -129,41 +127,36 @@ check_returned(pawl__pg_store *store, pawl_error *err)
 
 /* Writes the offsets into the program's transaction, if it still is the one that was lent. */
 static pawl_status
-write_offsets(pawl__pg_store *store, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
-              pawl_error *err)
+write_offsets(pawl__pg_store *store, const pawl__pg_params *params, bool *ret_refused, pawl_error *err)
 {
-    const pawl__pg_beliefs beliefs = beliefs_of(lines, count);
-    pawl__pg_params params = {0};
     PGresult *answer = NULL;
-    pawl_status status;
+    pawl_status status = pawl__pg_run(store, PAWL__PG_SAVE, params, PAWL__PG_NOTHING, &answer, err);
 
-    add_lines(&params, call->group, &beliefs, lines, count);
-    status = pawl__pg_run(store, PAWL__PG_SAVE, &params, PAWL__PG_NOTHING, &answer, err);
-    pawl__pg_params_done(&params);
-    if (status == PAWL_OK &&
-        (PQntuples(answer) != 1 || g_ascii_strtoll(PQgetvalue(answer, 0, 1), NULL, 10) != store->xid))
+    *ret_refused = status == PAWL_OK && PQntuples(answer) == 0;
+    if (status == PAWL_OK && !*ret_refused && g_ascii_strtoll(PQgetvalue(answer, 0, 0), NULL, 10) != store->xid)
         status = ended_by_program(store, err);
-    else if (status == PAWL_OK && strtoull(PQgetvalue(answer, 0, 0), NULL, 10) != count)
-        status = pawl__pg_explain(store, call->group, &beliefs, err);
     PQclear(answer);
     return status;
 }
 
 static pawl_status
-save_with_results(pawl__pg_store *store, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
-                  pawl_error *err)
+save_with_results(pawl__pg_store *store, const pawl_store_call *call, const pawl__pg_params *params,
+                  const pawl__pg_beliefs *beliefs, pawl_error *err)
 {
+    bool refused = false;
     pawl_status status;
 
     take_back(store);
     store->deadline_ms = call->deadline_ms;
     status = check_returned(store, err);
     if (status == PAWL_OK)
-        status = write_offsets(store, call, lines, count, err);
-    if (status == PAWL_OK)
+        status = write_offsets(store, params, &refused, err);
+    if (status == PAWL_OK && !refused)
         return pawl__pg_commit(store, err);
     pawl__pg_abandon(store);
-    return status;
+    if (refused)
+        status = pawl__pg_enter(store, call, err);
+    return refused && status == PAWL_OK ? pawl__pg_explain(store, call->group, beliefs, err) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- save -- */
@@ -176,13 +169,14 @@ pawl__pg_save(void *self, const pawl_store_call *call, const pawl_save_line *lin
     pawl__pg_params params = {0};
     pawl_status status;
 
-    if (store->lent)
-        return save_with_results(store, call, lines, count, err);
-    status = pawl__pg_enter(store, call, err);
-    if (status != PAWL_OK)
-        return status;
     add_lines(&params, call->group, &beliefs, lines, count);
-    status = pawl__pg_write_guarded(store, call->group, PAWL__PG_SAVE, &params, &beliefs, err);
+    if (store->lent)
+        status = save_with_results(store, call, &params, &beliefs, err);
+    else {
+        status = pawl__pg_enter(store, call, err);
+        if (status == PAWL_OK)
+            status = pawl__pg_write_guarded(store, call->group, PAWL__PG_SAVE, &params, &beliefs, err);
+    }
     pawl__pg_params_done(&params);
     return status;
 }

@@ -2,8 +2,7 @@
  * statement.c - the SQL of the store
  *
  * A statement is about all lines of a call at once: their columns come as arrays, $1 is the group, $2 and $3 are topics and
- * partitions. Rows are locked in the order of the key, so that two writers never wait for each other. They are sent
- * unprepared: a plan that is made for ten lines and an empty table is a bad one for ten thousand.
+ * partitions. They are sent unprepared: a plan that is made for ten lines and an empty table is a bad one for ten thousand.
  */
 #include "backends/postgresql/postgresql_store.h"
 
@@ -20,20 +19,15 @@
     " JOIN {table} o ON " KEY
 
 /*
- * A write of an owner: $4 is its epoch, $5 what it expects. All rows or none are written; the answer is how many, and the
- * transaction's number. What else the lines hold is in `arrays`, under the names in `columns`.
+ * A write of an owner: $4 is its epoch, $5 what it expects. A row that is not so is not written, and then the division
+ * fails, and with it all of the statement. What else the lines hold is in `arrays`, under the names in `columns`.
  */
-#define GUARDED(arrays, columns, set)                                                              \
-    "WITH held AS MATERIALIZED ("                                                                  \
-    "SELECT line.*, o.layout = 1 AND o.epoch = line.epoch"                                         \
-    " AND o.\"offset\"::text IS NOT DISTINCT FROM line.expected::text AS believed_right"           \
-    " FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[]" arrays ")"                    \
-    " AS line (topic, partition, epoch, expected" columns ")"                                      \
-    " JOIN {table} o ON " KEY " ORDER BY o.topic, o.partition FOR UPDATE OF o"                     \
-    "), written AS ("                                                                              \
-    "UPDATE {table} o SET " set " FROM held line WHERE " KEY                                       \
-    " AND (SELECT count(*) FILTER (WHERE believed_right) FROM held) = cardinality($2) RETURNING 1" \
-    ") SELECT count(*), txid_current() FROM written"
+#define GUARDED(arrays, columns, set)                                                                            \
+    "WITH written AS (UPDATE {table} o SET " set                                                                 \
+    " FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[]" arrays ")"                                  \
+    " AS line (topic, partition, epoch, expected" columns ") WHERE " KEY                                         \
+    " AND o.layout = 1 AND o.epoch = line.epoch AND o.\"offset\"::text IS NOT DISTINCT FROM line.expected::text" \
+    " RETURNING 1) SELECT txid_current(), 1 / (count(*) = cardinality($2))::int FROM written"
 
 /* What remove and release leave behind is not listed: it only remembers an epoch. */
 #define LISTED "(\"offset\" IS NOT NULL OR owner_host IS NOT NULL)"
@@ -85,12 +79,9 @@ static const char *const texts[PAWL__PG_SQL_COUNT] = {
                          " owner_renewed = excluded.owner_renewed, cluster = coalesce(excluded.cluster, o.cluster)"
                          " WHERE o.epoch = excluded.epoch - 1",
     /* The client's name stays: who was fenced by it wants to know. */
-    [PAWL__PG_RELEASE] = "WITH held AS MATERIALIZED (SELECT line.*"
+    [PAWL__PG_RELEASE] = "UPDATE {table} o SET owner_host = NULL, owner_pid = NULL, owner_renewed = NULL"
                          " FROM unnest($2::text[], $3::int[], $4::bigint[]) AS line (topic, partition, epoch)"
-                         " JOIN {table} o ON " KEY " AND o.epoch = line.epoch"
-                         " ORDER BY o.topic, o.partition FOR UPDATE OF o)"
-                         " UPDATE {table} o SET owner_host = NULL, owner_pid = NULL, owner_renewed = NULL"
-                         " FROM held line WHERE " KEY,
+                         " WHERE " KEY " AND o.epoch = line.epoch",
     [PAWL__PG_PLAN] = GUARDED(", $6::bigint[]", ", pending", "pending = line.pending"),
     [PAWL__PG_SAVE] = GUARDED(", $6::bigint[], $7::bigint[], $8::text[]", ", until, batch, print",
                               "\"offset\" = line.until,"

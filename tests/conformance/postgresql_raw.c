@@ -52,6 +52,17 @@ raw_url_of(const char *user_and_password, const char *host, const char *database
     return url;
 }
 
+char *
+raw_host_of(const service *server)
+{
+    char *url = service_value(server, "POSTGRESQL_URL"), *host = strchr(url, '@') + 1;
+
+    *strrchr(host, '/') = '\0';
+    host = g_strdup(host);
+    g_free(url);
+    return host;
+}
+
 pawl_status
 raw_try_store(const char *url, pawl_store **ret_store, pawl_error *err)
 {

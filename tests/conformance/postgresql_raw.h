@@ -30,6 +30,9 @@ char *raw_url_with(const char *query);
 /* The same for another user, host and database; NULL leaves one as it is. */
 char *raw_url_of(const char *user_and_password, const char *host, const char *database);
 
+/* HOST:PORT of a server; the caller frees it. */
+char *raw_host_of(const service *server);
+
 /* Opens a store with a short timeout. */
 pawl_status raw_try_store(const char *url, pawl_store **ret_store, pawl_error *err);
 
