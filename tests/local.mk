@@ -177,6 +177,8 @@ tests_conformance_test_store_hbase_SOURCES = \
 	tests/conformance/hbase_raw.h \
 	tests/conformance/hbase_server.c \
 	tests/conformance/test_store_hbase.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
 	tests/support/service.c \
 	tests/support/service.h
 SQLITE_RAW_SOURCES = tests/conformance/sqlite_raw.c tests/conformance/sqlite_raw.h

@@ -2,8 +2,7 @@
  * http.c - one request to one of the gateways: deadline, cancel, the next gateway
  *
  * The multi interface of libcurl does it, since its poll can be woken up by another thread. A PUT is sent once: libcurl
- * repeats a request of its own accord when a connection that it kept turns out to be dead, and one that has a body only
- * when it can rewind it. Ours cannot be rewound.
+ * would repeat it of its own accord when a connection that it kept ends without an answer, and is kept from that.
  */
 #include "backends/hbase/hbase_store.h"
 
@@ -20,8 +19,8 @@
 
 /* What is under way. */
 typedef struct exchange {
-    const GString *body; /* NULL: a GET */
-    size_t sent;         /* of the body */
+    bool is_put;
+    bool sent; /* or about to be */
     GString *received;
 } exchange;
 
@@ -33,15 +32,17 @@ init_curl(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static size_t
-send_body(char *buffer, size_t size, size_t count, void *user)
+/* Before a request goes out, when it is connected. */
+static int
+on_request(void *user, char *address, char *own_address, int port, int own_port)
 {
     exchange *under_way = user;
-    size_t part = MIN(size * count, under_way->body->len - under_way->sent);
 
-    memcpy(buffer, under_way->body->str + under_way->sent, part);
-    under_way->sent += part;
-    return part;
+    (void) address, (void) own_address, (void) port, (void) own_port;
+    if (under_way->is_put && under_way->sent)
+        return CURL_PREREQFUNC_ABORT;
+    under_way->sent = true;
+    return CURL_PREREQFUNC_OK;
 }
 
 static size_t
@@ -64,7 +65,7 @@ set_options(pawl__hbase_store *store)
 
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, store->curl_error);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, store->headers);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, send_body);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive_body);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long) CONNECT_TIMEOUT_MS);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -170,9 +171,11 @@ no_answer(pawl__hbase_store *store, CURLcode code, const exchange *under_way, in
 {
     const char *why = store->curl_error[0] != '\0' ? store->curl_error : curl_easy_strerror(code);
 
+    if (code == CURLE_ABORTED_BY_CALLBACK)
+        why = "the connection ended";
     if (is_cancelled(store))
         return cancelled(err);
-    if (under_way->sent > 0)
+    if (under_way->is_put && under_way->sent)
         return pawl_error_set(err, PAWL_OUTCOME_UNKNOWN, 0, (int32_t) code,
                               "the answer of HBase's gateway %s to a write was lost: %s", gateway(store), why);
     if (code == CURLE_OPERATION_TIMEDOUT && pawl__clock_ms() >= deadline_ms)
@@ -224,19 +227,20 @@ static pawl_status
 ask_one(pawl__hbase_store *store, int64_t deadline_ms, const char *path, const GString *body,
         pawl__hbase_answer *ret_answer, pawl_error *err)
 {
-    exchange under_way = {.body = body, .received = g_string_new(NULL)};
+    exchange under_way = {.is_put = body != NULL, .received = g_string_new(NULL)};
     int64_t left_ms = deadline_ms - pawl__clock_ms();
     char *url = g_strdup_printf("%s://%s/%s", store->tls ? "https" : "http", gateway(store), path);
     pawl_status status;
     CURLcode code;
 
     curl_easy_setopt(store->easy, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(store->easy, CURLOPT_CUSTOMREQUEST, body != NULL ? "PUT" : NULL);
     if (body != NULL) {
-        curl_easy_setopt(store->easy, CURLOPT_UPLOAD, 1L);
-        curl_easy_setopt(store->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t) body->len);
+        curl_easy_setopt(store->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) body->len);
+        curl_easy_setopt(store->easy, CURLOPT_POSTFIELDS, body->str); /* a small one goes out in one piece */
     }
     curl_easy_setopt(store->easy, CURLOPT_URL, url);
-    curl_easy_setopt(store->easy, CURLOPT_READDATA, &under_way);
+    curl_easy_setopt(store->easy, CURLOPT_PREREQDATA, &under_way);
     curl_easy_setopt(store->easy, CURLOPT_WRITEDATA, &under_way);
     curl_easy_setopt(store->easy, CURLOPT_TIMEOUT_MS, (long) CLAMP(left_ms, 1, store->request_timeout_ms));
     store->curl_error[0] = '\0';

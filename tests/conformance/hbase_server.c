@@ -9,10 +9,12 @@
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/proxy.h"
 #include "util/clock.h"
 
 static char *table; /* of these tests */
@@ -175,6 +177,91 @@ a_row_made_by_hand(void **state)
                   err);
     assert_stored(store, "by-hand", 0, 43);
     pawl_store_close(store);
+}
+
+/* -------------------------------------------------------------------------------------------------------- answers -- */
+
+/* A store behind a proxy. */
+static pawl_store *
+open_behind(proxy **ret_between)
+{
+    char *gateway;
+    pawl_store *store;
+
+    *ret_between = proxy_new(atoi(strchr(raw_hbase_gateway(), ':') + 1));
+    gateway = g_strdup_printf("127.0.0.1:%d", proxy_port(*ret_between));
+    store = open_store(gateway);
+    g_free(gateway);
+    return store;
+}
+
+static void
+a_save_is_one_request(void **state)
+{
+    proxy *between;
+    pawl_store *store = open_behind(&between);
+    pawl_save_line *lines = suite_many(store, "one-request", 100);
+    size_t before = proxy_requests(between);
+    pawl_error err;
+
+    (void) state;
+    for (int i = 0; i < 10; i++) {
+        assert_status(PAWL_OK, pawl_store_save(store, "one-request", lines, 100, &err), err);
+        for (size_t line = 0; line < 100; line++)
+            lines[line].expected = pawl_position_at(lines[line].until++);
+    }
+    assert_int_equal(proxy_requests(between) - before, 10);
+    g_free(lines);
+    pawl_store_close(store);
+    proxy_free(between);
+}
+
+/* The write was applied, and nobody heard of it. */
+static void
+an_answer_that_is_lost(void **state)
+{
+    proxy *between;
+    pawl_store *store = open_behind(&between);
+    int64_t epoch = suite_acquire(store, "lost", "t", 0, pawl_position_at(0));
+    pawl_acquire_line line = {.partition = {"t", 0}, .epoch_seen = epoch};
+    pawl_owner owner = suite_owner("again");
+    pawl_error err;
+
+    (void) state;
+    for (int64_t i = 0; i < 5; i++) {
+        proxy_lose_next_answer(between);
+        assert_status(PAWL_OK, suite_save(store, "lost", "t", 0, epoch, pawl_position_at(i), i + 1, &err), err);
+        assert_stored(store, "lost", 0, i + 1);
+    }
+    proxy_lose_next_answer(between);
+    assert_status(PAWL_OK, pawl_store_acquire(store, "lost", &owner, NULL, &line, 1, &err), err);
+    assert_int_equal(line.ret_epoch, epoch + 1);
+    proxy_lose_next_answer(between);
+    assert_status(PAWL_FENCED, suite_save(store, "lost", "t", 0, epoch, pawl_position_at(5), 6, &err), err);
+    pawl_store_close(store);
+    proxy_free(between);
+}
+
+/* The write was not applied, is sent again, and then its first copy arrives: it finds another guard. */
+static void
+a_request_that_arrives_late(void **state)
+{
+    proxy *between;
+    pawl_store *store = open_behind(&between), *other = open_store(raw_hbase_gateway());
+    int64_t epoch = suite_acquire(store, "late", "t", 0, pawl_position_at(0));
+    pawl_error err;
+
+    (void) state;
+    proxy_hold_next_request(between);
+    assert_status(PAWL_OK, suite_save(store, "late", "t", 0, epoch, pawl_position_at(0), 1, &err), err);
+    assert_status(PAWL_OK, suite_save(other, "late", "t", 0, epoch, pawl_position_at(1), 2, &err), err);
+    assert_status(PAWL_OK, suite_save(other, "late", "t", 0, epoch, pawl_position_at(2), 0, &err), err);
+    proxy_let_go(between);
+    for (int i = 0; i < 20; i++)
+        assert_stored(other, "late", 0, 0);
+    pawl_store_close(other);
+    pawl_store_close(store);
+    proxy_free(between);
 }
 
 /* ------------------------------------------------------------------------------------------------- who goes away -- */
@@ -351,7 +438,7 @@ the_next_gateway_is_asked(void **state)
     store = open_store(gateways);
     suite_acquire(store, "next", "t", 0, pawl_position_at(4));
     assert_stored(store, "next", 0, 4);
-    assert_int_equal(server.asked, 1); /* who answers is kept */
+    assert_int_equal(__atomic_load_n(&server.asked, __ATOMIC_RELAXED), 1); /* who answers is kept */
     pawl_store_close(store);
     impostor_done(&server);
     g_free(gateways);
@@ -431,6 +518,9 @@ hbase_server_tests(void)
         cmocka_unit_test(what_is_written),
         cmocka_unit_test(a_spoiled_owner),
         cmocka_unit_test(a_row_made_by_hand),
+        cmocka_unit_test(a_save_is_one_request),
+        cmocka_unit_test(an_answer_that_is_lost),
+        cmocka_unit_test(a_request_that_arrives_late),
         cmocka_unit_test(another_kind_of_server),
         cmocka_unit_test(the_next_gateway_is_asked),
         cmocka_unit_test(wrong_urls),
