@@ -100,7 +100,9 @@ KAFKA_FIXTURE_SOURCES = \
 	tests/support/recorder.c \
 	tests/support/recorder.h
 
+# G_SLICE: sanitizers do not see into GLib's own allocator.
 TESTS_ENVIRONMENT = \
+	G_SLICE=always-malloc; export G_SLICE; \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
 	PAWL_SOURCE_DIR='$(abs_srcdir)'; export PAWL_SOURCE_DIR; \
 	PAWL_CC='$(CC)'; export PAWL_CC; \
