@@ -56,7 +56,10 @@ CONFORMANCE_TESTS += \
 	tests/conformance/test_store_postgresql
 endif
 if WITH_ZOOKEEPER
-CONFORMANCE_TESTS += tests/conformance/test_store_zookeeper
+CONFORMANCE_TESTS += \
+	tests/conformance/test_store_zookeeper \
+	tests/conformance/test_zookeeper_names \
+	tests/conformance/test_zookeeper_server
 endif
 
 if WITH_REDIS
@@ -210,6 +213,9 @@ ZOOKEEPER_RAW_SOURCES = \
 	tests/support/service.h
 tests_conformance_test_store_zookeeper_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_zookeeper_SOURCES = tests/conformance/test_store_zookeeper.c $(ZOOKEEPER_RAW_SOURCES)
+tests_conformance_test_zookeeper_names_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_zookeeper_server_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_zookeeper_server_SOURCES = tests/conformance/test_zookeeper_server.c $(ZOOKEEPER_RAW_SOURCES)
 
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
 tests_libpawl_testing_la_LIBADD = $(STORES)

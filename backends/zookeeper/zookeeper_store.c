@@ -77,6 +77,19 @@ read_options(pawl__zk_store *store, const pawl_store_setup *setup, pawl_error *e
     return read_acl(store, setup, err);
 }
 
+static pawl_status
+read_user(pawl__zk_store *store, const pawl_store_setup *setup, pawl_error *err)
+{
+    if (setup->user == NULL)
+        return PAWL_OK;
+    if (setup->password == NULL)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                              "%s names a user and no password: write zookeeper://USER:PASSWORD@HOST/PATH", setup->url);
+    store->user = g_strdup(setup->user);
+    store->credentials = g_strconcat(setup->user, ":", setup->password, NULL);
+    return PAWL_OK;
+}
+
 /* The client wants a port behind each host. */
 static pawl_status
 read_hosts(pawl__zk_store *store, const pawl_store_setup *setup, pawl_error *err)
@@ -137,10 +150,9 @@ zookeeper_open(void *self, const pawl_store_setup *setup, pawl_error *err)
     store->unheard = g_ptr_array_new();
     store->log = setup->log;
     pawl__zk_log_add(store->log);
-    store->user = g_strdup(setup->user);
-    if (setup->user != NULL)
-        store->credentials = g_strconcat(setup->user, ":", setup->password, NULL);
     status = read_options(store, setup, err);
+    if (status == PAWL_OK)
+        status = read_user(store, setup, err);
     if (status == PAWL_OK)
         status = read_hosts(store, setup, err);
     if (status == PAWL_OK)

@@ -12,9 +12,13 @@
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
 #include <pawl/sys/registry.h>
+
+#include "backends/zookeeper/zookeeper_store.h"
+#include "core/store.h"
 
 /* The client forgets to free an answer that comes while it is being closed. */
 const char *__lsan_default_suppressions(void);
@@ -58,9 +62,9 @@ raw_url(const char *path_and_query)
 }
 
 pawl_status
-raw_try_store(const char *url, pawl_store **ret_store, pawl_error *err)
+raw_try_store(const char *url, int64_t timeout_ms, pawl_store **ret_store, pawl_error *err)
 {
-    pawl_store_options options = {.size = sizeof options, .timeout_ms = 3000};
+    pawl_store_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
 
     return pawl_store_open(url, &options, ret_store, err);
 }
@@ -132,18 +136,6 @@ raw_set(const char *path, const char *text)
 }
 
 void
-raw_lock(const char *path, const char *credentials)
-{
-    zhandle_t *client = client_open();
-
-    if (zoo_exists(client, path, 0, NULL) == ZNONODE)
-        make(client, path);
-    assert_code(zoo_add_auth(client, "digest", credentials, (int) strlen(credentials), NULL, NULL), credentials);
-    assert_code(zoo_set_acl(client, path, -1, &ZOO_CREATOR_ALL_ACL), path);
-    zookeeper_close(client);
-}
-
-void
 raw_delete(const char *path)
 {
     zhandle_t *client = client_open();
@@ -165,4 +157,21 @@ raw_children(const char *path)
     assert_code(code, path);
     deallocate_String_vector(&names);
     return count;
+}
+
+/* This process is frozen, as one that swaps or is debugged, until the server says that it waits no longer. */
+void
+raw_expire(pawl_store *store)
+{
+    static const char script[] =
+        "kill -STOP $0; until grep -q \"Expiring session $1,\" $2/zookeeper.log; do sleep 0.05; "
+        "done; kill -CONT $0";
+    const pawl__zk_store *self = store->self;
+    char *pid = g_strdup_printf("%d", (int) getpid()),
+         *session = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", zoo_client_id(self->client)->client_id);
+    const char *const command[] = {"sh", "-c", script, pid, session, raw_server->folder, NULL};
+
+    assert_true(g_spawn_sync(NULL, (char **) command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
+    g_free(session);
+    g_free(pid);
 }

@@ -25,18 +25,20 @@ void raw_done(void);
 /* "zookeeper://HOST:PORT" and what follows; the caller frees it. */
 char *raw_url(const char *path_and_query);
 
-/* Opens a store with a short timeout. */
-pawl_status raw_try_store(const char *url, pawl_store **ret_store, pawl_error *err);
+/* Opens a store whose calls may take so long. */
+pawl_status raw_try_store(const char *url, int64_t timeout_ms, pawl_store **ret_store, pawl_error *err);
 
 /* What a node holds, or NULL: there is none; the caller frees it. */
 char *raw_get(const char *path);
 
-/* Writes a node, made with its parents where it is missing. With ACL "digest" only user:password may touch it. */
+/* Writes a node, made with its parents where it is missing. */
 void raw_set(const char *path, const char *text);
-void raw_lock(const char *path, const char *credentials);
 void raw_delete(const char *path);
 
 /* How many children it has; 0: none, or no such node. */
 int raw_children(const char *path);
+
+/* Ends the session of a store as the servers do when they have not heard of it for too long. */
+void raw_expire(pawl_store *store);
 
 #endif
