@@ -167,8 +167,6 @@ write_judged(pawl__zk_store *store, const pawl__zk_change *change, bool *ret_mov
     pawl__zk_round *round = pawl__zk_round_new(store);
     pawl_status status = PAWL_OK;
 
-    *ret_code = ZOK;
-    *ret_moved = false;
     put_group(store, change->cluster, round);
     change->write(store, change, round);
     if (put_owners(store->view, round)) {
@@ -190,8 +188,8 @@ pawl_status
 pawl__zk_change_run(pawl__zk_store *store, const pawl__zk_change *change, pawl_error *err)
 {
     for (int i = 0; i < TRIES; i++) {
-        bool moved;
-        int code;
+        bool moved = false;
+        int code = ZOK;
         pawl_status status = read_and_judge(store, change, change->afresh || i > 0, err);
 
         if (status == PAWL_OK)

@@ -11,6 +11,7 @@
 typedef struct parent {
     char *path;
     const char *data;
+    bool missing;
 } parent;
 
 static void
@@ -22,7 +23,7 @@ parent_done(gpointer item)
 static void
 add_parent(GArray *parents, char *path, const char *data)
 {
-    parent one = {path, data};
+    parent one = {path, data, false};
 
     g_array_append_val(parents, one);
 }
@@ -36,66 +37,60 @@ parents_new(void)
     return parents;
 }
 
-/* Asks for them all, and sets *ret_missing to the first that is not there, or to their number. */
+/* Asks for them all, marks those that are missing, and tells whether there are any. */
 static pawl_status
-find_missing(pawl__zk_store *store, const GArray *parents, int64_t deadline_ms, bool **ret_missing, pawl_error *err)
+find_missing(pawl__zk_store *store, GArray *parents, int64_t deadline_ms, bool *ret_any, pawl_error *err)
 {
     pawl__zk_round *round = pawl__zk_round_new(store);
-    bool *missing = g_new0(bool, parents->len);
     pawl_status status;
 
     for (guint i = 0; i < parents->len; i++)
         pawl__zk_round_exists(round, g_array_index(parents, parent, i).path);
     status = pawl__zk_round_wait(round, deadline_ms, err);
+    *ret_any = false;
     for (guint i = 0; i < parents->len && status == PAWL_OK; i++) {
+        parent *one = &g_array_index(parents, parent, i);
         int code = pawl__zk_round_answer(round, i)->code;
 
-        missing[i] = code == ZNONODE;
+        one->missing = code == ZNONODE;
+        *ret_any = *ret_any || one->missing;
         if (code != ZOK && code != ZNONODE)
-            status = pawl__zk_fail(store, code, g_array_index(parents, parent, i).path, err);
+            status = pawl__zk_fail(store, code, one->path, err);
     }
     pawl__zk_round_end(round);
-    if (status == PAWL_OK)
-        *ret_missing = missing;
-    else
-        g_free(missing);
     return status;
 }
 
 static pawl_status
-make(pawl__zk_store *store, const GArray *parents, const bool *missing, int64_t deadline_ms, pawl_error *err)
+make(pawl__zk_store *store, const GArray *parents, int64_t deadline_ms, pawl_error *err)
 {
     pawl__zk_round *round = pawl__zk_round_new(store);
     guint number = 0;
     pawl_status status;
 
     for (guint i = 0; i < parents->len; i++)
-        if (missing[i])
+        if (g_array_index(parents, parent, i).missing)
             pawl__zk_round_create(round, g_array_index(parents, parent, i).path,
                                   g_array_index(parents, parent, i).data);
     status = pawl__zk_round_wait(round, deadline_ms, err);
     for (guint i = 0; i < parents->len && status == PAWL_OK; i++) {
-        int code = missing[i] ? pawl__zk_round_answer(round, number++)->code : ZOK;
+        const parent *one = &g_array_index(parents, parent, i);
+        int code = one->missing ? pawl__zk_round_answer(round, number++)->code : ZOK;
 
         if (code != ZOK && code != ZNODEEXISTS) /* somebody else was faster */
-            status = pawl__zk_fail(store, code, g_array_index(parents, parent, i).path, err);
+            status = pawl__zk_fail(store, code, one->path, err);
     }
     pawl__zk_round_end(round);
     return status;
 }
 
 static pawl_status
-make_missing(pawl__zk_store *store, const GArray *parents, int64_t deadline_ms, pawl_error *err)
+make_missing(pawl__zk_store *store, GArray *parents, int64_t deadline_ms, pawl_error *err)
 {
-    bool *missing;
-    pawl_status status = find_missing(store, parents, deadline_ms, &missing, err);
+    bool any;
+    pawl_status status = find_missing(store, parents, deadline_ms, &any, err);
 
-    if (status != PAWL_OK)
-        return status;
-    if (memchr(missing, true, parents->len * sizeof *missing) != NULL)
-        status = make(store, parents, missing, deadline_ms, err);
-    g_free(missing);
-    return status;
+    return status == PAWL_OK && any ? make(store, parents, deadline_ms, err) : status;
 }
 
 /* -------------------------------------------------------------------------------------------------------- chroot -- */
@@ -113,16 +108,14 @@ static pawl_status
 check_root(pawl__zk_store *store, int64_t deadline_ms, pawl_error *err)
 {
     GArray *root = parents_new();
-    bool *missing;
+    bool missing;
     pawl_status status;
 
     add_parent(root, g_strdup(store->root), "");
     status = find_missing(store, root, deadline_ms, &missing, err);
-    if (status == PAWL_OK && missing[0])
+    if (status == PAWL_OK && missing)
         status = pawl_error_set(err, PAWL_INVALID, 0, ZNONODE, "there is no node %s in ZooKeeper at %s, and create=no",
                                 store->root, store->hosts);
-    if (status == PAWL_OK || status == PAWL_INVALID)
-        g_free(missing);
     g_array_free(root, TRUE);
     return status;
 }

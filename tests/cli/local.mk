@@ -9,7 +9,8 @@ EXTRA_DIST += \
 	tests/cli/test_peek.py \
 	tests/cli/test_reset.py \
 	tests/cli/test_run.py \
-	tests/cli/test_usage.py
+	tests/cli/test_usage.py \
+	tests/cli/test_zookeeper.py
 
 # Makes the topics and records that they need.
 if WITH_CMOCKA
