@@ -1,9 +1,9 @@
 /*
  * link.h - one connection to a Redis server
  *
- * hiredis makes the requests and takes the answers apart; the socket is ours, so that every wait has a deadline and ends
- * on cancel. Whatever goes wrong ends the connection: an answer that comes too late has nowhere to arrive, and is never
- * taken for that to a later request.
+ * hiredis makes the requests and takes the answers apart; the socket is ours, so that every wait has a deadline and
+ * ends on cancel. Whatever goes wrong ends the connection: an answer that comes too late has nowhere to arrive, and is
+ * never taken for that to a later request.
  */
 #ifndef PAWL_REDIS_LINK_H
 #define PAWL_REDIS_LINK_H
@@ -26,8 +26,8 @@ typedef struct pawl__redis_link {
 void pawl__redis_link_init(pawl__redis_link *link, int cancel_fd);
 
 /*
- * Connects to "host:port", "[address]:port" or the path of a socket. PAWL_UNREACHABLE, PAWL_TIMEOUT: may be tried again.
- * PAWL_CANCELLED. Then there is no connection, as after every failure below.
+ * Connects to "host:port", "[address]:port" or the path of a socket. PAWL_UNREACHABLE, PAWL_TIMEOUT: may be tried
+ * again. PAWL_CANCELLED. Then there is no connection, as after every failure below.
  */
 pawl_status pawl__redis_link_connect(pawl__redis_link *link, const char *address, int64_t deadline_ms, pawl_error *err);
 

@@ -15,6 +15,16 @@ is_list(const redisReply *reply, size_t size)
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == size;
 }
 
+static bool
+is_list_of_texts(const redisReply *reply)
+{
+    bool is = reply->type == REDIS_REPLY_ARRAY;
+
+    for (size_t i = 0; is && i < reply->elements; i++)
+        is = reply->element[i]->type == REDIS_REPLY_STRING;
+    return is;
+}
+
 static pawl_status
 read_cluster(pawl__redis_store *store, const char *group, const redisReply *reply, pawl_group_info *ret_group,
              pawl_error *err)
@@ -112,37 +122,33 @@ unreadable_field(const pawl__redis_store *store, const char *group, const redisR
                           store->url);
 }
 
+/* Tells of the partition of a field: with a state (else NULL), only if that names an owner. */
 static pawl_status
-tell_field(const pawl__redis_store *store, const char *group, const redisReply *field, listing *to, pawl_error *err)
-{
-    pawl_partition partition;
-    char *topic;
-
-    if (field->type != REDIS_REPLY_STRING || !pawl__redis_read_field(field->str, &topic, &partition.number))
-        return unreadable_field(store, group, field, err);
-    partition.topic = topic;
-    to->more = to->fn(to->user, group, &partition);
-    g_free(topic);
-    return PAWL_OK;
-}
-
-/* Tells of a partition that has no offset if it has an owner. */
-static pawl_status
-tell_state(pawl__redis_store *store, const char *group, const redisReply *field, const redisReply *state, listing *to,
+tell_field(pawl__redis_store *store, const char *group, const redisReply *field, const redisReply *state, listing *to,
            pawl_error *err)
 {
     static const redisReply nothing = {.type = REDIS_REPLY_NIL};
     pawl__redis_found found;
-    pawl_status status;
+    pawl_partition partition;
+    pawl_status status = PAWL_OK;
+    char *topic;
 
-    if (field->type != REDIS_REPLY_STRING)
-        return pawl__redis_strange(store, err);
-    if (strchr(field->str, ':') == NULL) /* the group's own fields */
-        return PAWL_OK;
-    status = pawl__redis_read_entry(store, group, (pawl_partition){field->str, 0}, &nothing, state, &found, err);
-    if (status == PAWL_OK && found.entry.owner.host[0] != '\0')
-        status = tell_field(store, group, field, to, err);
+    if (!pawl__redis_read_field(field->str, &topic, &partition.number))
+        return unreadable_field(store, group, field, err);
+    partition.topic = topic;
+    if (state != NULL)
+        status = pawl__redis_read_entry(store, group, partition, &nothing, state, &found, err);
+    if (status == PAWL_OK && (state == NULL || found.entry.owner.host[0] != '\0'))
+        to->more = to->fn(to->user, group, &partition);
+    g_free(topic);
     return status;
+}
+
+/* What has no colon is the group's own. */
+static bool
+is_of_partition(const redisReply *field)
+{
+    return strchr(field->str, ':') != NULL;
 }
 
 /* Offsets is a list of fields, states one of fields and their values. */
@@ -154,12 +160,12 @@ tell_group(pawl__redis_store *store, const char *group, const redisReply *offset
     pawl_status status = PAWL_OK;
 
     for (size_t i = 0; i < offsets->elements && status == PAWL_OK && to->more; i++) {
-        status = tell_field(store, group, offsets->element[i], to, err);
+        status = tell_field(store, group, offsets->element[i], NULL, to, err);
         g_hash_table_add(told, offsets->element[i]->str);
     }
     for (size_t i = 0; i + 1 < states->elements && status == PAWL_OK && to->more; i += 2)
-        if (!g_hash_table_contains(told, states->element[i]->str))
-            status = tell_state(store, group, states->element[i], states->element[i + 1], to, err);
+        if (is_of_partition(states->element[i]) && !g_hash_table_contains(told, states->element[i]->str))
+            status = tell_field(store, group, states->element[i], states->element[i + 1], to, err);
     g_hash_table_destroy(told);
     return status;
 }
@@ -172,8 +178,7 @@ list_partitions(pawl__redis_store *store, const pawl_store_call *call, listing *
 
     if (status != PAWL_OK)
         return status;
-    if (reply->elements == 3 && reply->element[1]->type == REDIS_REPLY_ARRAY &&
-        reply->element[2]->type == REDIS_REPLY_ARRAY)
+    if (reply->elements == 3 && is_list_of_texts(reply->element[1]) && is_list_of_texts(reply->element[2]))
         status = tell_group(store, call->group, reply->element[1], reply->element[2], to, err);
     else
         status = pawl__redis_strange(store, err);

@@ -24,7 +24,7 @@
 
 #define PAWL__REDIS_PLACE_SIZE PAWL_ERROR_MESSAGE_SIZE
 
-/* A connection as the server knows it, to be ended there: an answer was lost on it, and the request may still be read. */
+/* A connection on which an answer was lost, as the server knows it: it is ended there, so that no request is left. */
 typedef struct pawl__redis_stray {
     char *run; /* the server's run_id: numbers of connections are its own */
     int64_t connection;
@@ -73,8 +73,8 @@ pawl_status pawl__redis_session(pawl__redis_store *store, int64_t deadline_ms, p
 void pawl__redis_session_done(pawl__redis_store *store);
 
 /*
- * One request on the connection that pawl__redis_session() made. *ret_reply, which the caller frees, may be an error that
- * the server answers: see pawl__redis_fail().
+ * One request on the connection that pawl__redis_session() made. *ret_reply, which the caller frees, may be an error
+ * that the server answers: see pawl__redis_fail().
  *
  * With `writes` PAWL_OUTCOME_UNKNOWN means that the answer was lost. The next session then begins with ending that
  * connection on the server's side, too, so that nothing overtakes the request.
@@ -90,8 +90,8 @@ pawl_status pawl__redis_wait_replicas(pawl__redis_store *store, int64_t deadline
 /* Whether it is an error that begins with this word. */
 bool pawl__redis_is_error(const redisReply *reply, const char *word);
 
-/* Sets the error for an answer that is one, and returns its status. Ends the connection where another server, or a later
- * time, is what helps. */
+/* Sets the error for an answer that is one, and returns its status. Ends the connection where another server, or a
+ * later time, is what helps. */
 pawl_status pawl__redis_fail(pawl__redis_store *store, const redisReply *reply, pawl_error *err);
 
 /* An answer of a form that this request does not have. */

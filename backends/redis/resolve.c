@@ -103,6 +103,7 @@ pawl__redis_resolve(const char *host, const char *port, int cancel_fd, int64_t d
 {
     pawl_status status;
     lookup *asked;
+    uint64_t done;
 
     if (look_up(host, port, AI_NUMERICHOST, ret_found) == 0)
         return PAWL_OK;
@@ -114,7 +115,7 @@ pawl__redis_resolve(const char *host, const char *port, int cancel_fd, int64_t d
         status = pawl_error_set(err, status, PAWL_ERROR_RETRIABLE, 0, "the name '%s' was not found in time", host);
     else if (status == PAWL_CANCELLED)
         status = pawl_error_set(err, status, 0, 0, "the store was cancelled");
-    else if (asked->rc != 0)
+    else if (read(asked->done_fd, &done, sizeof done) < 0 || asked->rc != 0)
         status = pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, asked->rc,
                                 "the name '%s' is not known: %s", host, gai_strerror(asked->rc));
     else

@@ -2,8 +2,8 @@
  * save.c - save, also after the server went back
  *
  * A crash or a failover can bring back an older save of this very owner. It can be told from everything else that may
- * stand there: it bears our epoch, which nobody else ever had, it is what pawl wrote and nobody changed by hand, and this
- * handle knows that it has saved more.
+ * stand there: it bears our epoch, which nobody else ever had, it is what pawl wrote and nobody changed by hand, and
+ * this handle knows that it has saved more.
  */
 #include "backends/redis/redis_store.h"
 

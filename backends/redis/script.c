@@ -1,8 +1,8 @@
 /*
  * script.c - the Lua that runs on the server
  *
- * A script runs alone: it looks at everything first, and then writes all or nothing. Numbers stay texts, since Lua's own
- * are exact to 2^53 only. Many fields go in pieces, since Lua's stack holds a few thousand values.
+ * A script runs alone: it looks at everything first, and then writes all or nothing. Numbers stay texts, since those of
+ * Lua are exact to 2^53 only. Many fields go in pieces, since Lua's stack holds a few thousand values.
  */
 #include "backends/redis/redis_store.h"
 
@@ -96,8 +96,8 @@ static const char release[] = PRELUDE
     "set(states, written)\n"
     "return {'OK'}";
 
-/* Plan, save and remove: the time, then lines of field, epoch, expected, and what offset, batch, pending and print shall
- * be. '-' is no offset; '=' leaves what is there. */
+/* Plan, save and remove: the time, then lines of field, epoch, expected, and what offset, batch, pending and print
+ * shall be. '-' is no offset; '=' leaves what is there. */
 static const char change[] =
     PRELUDE "local fields = every(2, 7)\n"
             "local found, known, moved, gone, written = get(offsets, fields), get(states, fields), {}, {}, {}\n"

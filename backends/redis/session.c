@@ -252,8 +252,8 @@ number_connection(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err
 
 /*
  * A request whose answer was lost may lie unread in the server's socket, and would be carried out after we have looked.
- * Ending its connection there makes sure that it was carried out before, or never will be. Without the right to do so the
- * epoch and the expected offset in the request still guard what was written since.
+ * Ending its connection there makes sure that it was carried out before, or never will be. Without the right to do so
+ * the epoch and the expected offset in the request still guard what was written since.
  */
 static pawl_status
 end_stray(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)

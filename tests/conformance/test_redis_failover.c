@@ -153,7 +153,8 @@ away_for_a_while(void **state)
     assert_status(PAWL_OK, save_next(fix, 1, &err), err);
 }
 
-/* A save that times out, again and again: no answer is taken for another's, and what was sent comes before what is read. */
+/* A save that times out, again and again: no answer is taken for another's, and what was sent comes before what is
+ * read. */
 static void
 frozen_in_the_middle(void **state)
 {

@@ -68,7 +68,7 @@ plan(const fixture *fix, int64_t pending, pawl_error *err)
     return pawl_store_plan(fix->store, "g", &line, 1, err);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- requests -- */
+/* ------------------------------------------------------------------------------------------------------ requests -- */
 
 static void
 a_save_is_one_request(void **state)
