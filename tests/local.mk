@@ -51,6 +51,7 @@ CONFORMANCE_TESTS += \
 endif
 if WITH_POSTGRESQL
 CONFORMANCE_TESTS += \
+	tests/conformance/test_postgresql_lost \
 	tests/conformance/test_postgresql_results \
 	tests/conformance/test_postgresql_servers \
 	tests/conformance/test_store_postgresql
@@ -199,6 +200,12 @@ POSTGRESQL_RAW_SOURCES = \
 	tests/conformance/postgresql_raw.h \
 	tests/support/service.c \
 	tests/support/service.h
+tests_conformance_test_postgresql_lost_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_postgresql_lost_SOURCES = \
+	tests/conformance/test_postgresql_lost.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	$(POSTGRESQL_RAW_SOURCES)
 tests_conformance_test_postgresql_results_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_postgresql_results_SOURCES = tests/conformance/test_postgresql_results.c $(POSTGRESQL_RAW_SOURCES)
 tests_conformance_test_postgresql_servers_LDADD = $(CONFORMANCE_LIBS)

@@ -31,7 +31,7 @@ pawl__pg_drop(pawl__pg_store *store)
 /* ------------------------------------------------------------------------------------------------------ greeting -- */
 
 /* The columns of PAWL__PG_GREET. */
-enum { LOCK_TIMEOUT, HOLD_TIMEOUT, SYNCHRONOUS_COMMIT, FSYNC, PERSISTENCE, IN_RECOVERY, READ_ONLY };
+enum { LOCK_TIMEOUT, HOLD_TIMEOUT, SYNCHRONOUS_COMMIT, FSYNC, PERSISTENCE, IN_RECOVERY, READ_ONLY, PID, STARTED };
 
 static void
 warn_about_durability(pawl__pg_store *store, const PGresult *row)
@@ -67,6 +67,15 @@ check_server(pawl__pg_store *store, const PGresult *row, pawl_error *err)
     return PAWL_OK;
 }
 
+static void
+set_session(char *session[2], const char *pid, const char *started)
+{
+    g_free(session[0]);
+    g_free(session[1]);
+    session[0] = g_strdup(pid);
+    session[1] = g_strdup(started);
+}
+
 /* Sets the session up, and looks whether the server will do. */
 static pawl_status
 greet(pawl__pg_store *store, pawl_error *err)
@@ -88,6 +97,8 @@ greet(pawl__pg_store *store, pawl_error *err)
     }
     if (status == PAWL_OK)
         status = check_server(store, row, err);
+    if (status == PAWL_OK)
+        set_session(store->session, PQgetvalue(row, 0, PID), PQgetvalue(row, 0, STARTED));
     pawl__pg_params_done(&params);
     PQclear(row);
     g_free(lock_timeout);
@@ -216,4 +227,38 @@ pawl__pg_enter(pawl__pg_store *store, const pawl_store_call *call, pawl_error *e
     if (store->conn != NULL && !is_alive(store))
         pawl__pg_drop(store);
     return store->conn != NULL ? PAWL_OK : pawl__pg_connect(store, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- lost connections -- */
+
+void
+pawl__pg_lose(pawl__pg_store *store)
+{
+    set_session(store->lost, store->session[0], store->session[1]);
+    pawl__pg_drop(store);
+}
+
+pawl_status
+pawl__pg_end_lost(pawl__pg_store *store, pawl_error *err)
+{
+    pawl__pg_params params = {0};
+    PGresult *result = NULL;
+    pawl_status status;
+
+    if (store->lost[0] == NULL)
+        return PAWL_OK;
+    pawl__pg_add_text(&params, store->lost[0]);
+    pawl__pg_add_text(&params, store->lost[1]);
+    status = pawl__pg_run(store, PAWL__PG_END_LOST, &params, PAWL__PG_NOTHING, &result, err);
+    PQclear(result);
+    if (status == PAWL_OK)
+        set_session(store->lost, NULL, NULL);
+    return status;
+}
+
+void
+pawl__pg_forget_sessions(pawl__pg_store *store)
+{
+    set_session(store->session, NULL, NULL);
+    set_session(store->lost, NULL, NULL);
 }

@@ -141,7 +141,10 @@ answer_lost(pawl__pg_store *store, pawl__pg_effect effect, pawl_error *err)
                                         "%s: the connection broke before the server answered: %s", store->url, says);
 
     g_free(says);
-    pawl__pg_drop(store);
+    if (effect == PAWL__PG_COMMITS)
+        pawl__pg_lose(store);
+    else
+        pawl__pg_drop(store);
     return status;
 }
 
@@ -185,7 +188,7 @@ stop_and_judge(pawl__pg_store *store, pawl_status why, pawl__pg_effect effect, P
     if (effect == PAWL__PG_NOTHING)
         return gave_up(store, why, "", err);
     if (status != PAWL_OK || PQstatus(store->conn) != CONNECTION_OK) {
-        pawl__pg_drop(store);
+        pawl__pg_lose(store);
         return pawl_error_set(err, PAWL_OUTCOME_UNKNOWN, 0, 0,
                               "%s: no answer in time, and the server does not say how it ended", store->url);
     }

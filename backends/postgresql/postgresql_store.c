@@ -166,6 +166,7 @@ postgresql_close(void *self)
     pawl__pg_store *store = self;
 
     pawl__pg_drop(store);
+    pawl__pg_forget_sessions(store);
     close(store->cancel_fd);
     pawl__wait_done(&store->wait);
     pawl__pg_sql_done(store);

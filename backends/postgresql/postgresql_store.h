@@ -24,6 +24,7 @@
 
 typedef enum pawl__pg_sql {
     PAWL__PG_GREET,
+    PAWL__PG_END_LOST,
     PAWL__PG_CREATE,
     PAWL__PG_BEGIN,
     PAWL__PG_COMMIT,
@@ -56,6 +57,8 @@ typedef struct pawl__pg_store {
     bool read_only;
 
     PGconn *conn;        /* NULL: not connected */
+    char *session[2];    /* the server's process for it: its number, and when it began */
+    char *lost[2];       /* the same of a connection on which the answer to a write was lost; NULL: there is none */
     int64_t deadline_ms; /* of the call in progress */
     int cancel_fd;       /* an eventfd: readable once the store is cancelled */
 
@@ -119,6 +122,15 @@ pawl_status pawl__pg_connect(pawl__pg_store *store, pawl_error *err);
 
 /* Starts a call: takes its deadline, and connects where there is no connection that lives. */
 pawl_status pawl__pg_enter(pawl__pg_store *store, const pawl_store_call *call, pawl_error *err);
+
+/* The answer to a write was lost: drops the connection, and remembers it for pawl__pg_end_lost(). */
+void pawl__pg_lose(pawl__pg_store *store);
+
+/* Ends the server's end of the connection that was lost, so that a request which is still on its way comes to nothing. */
+pawl_status pawl__pg_end_lost(pawl__pg_store *store, pawl_error *err);
+
+/* Frees what is known of sessions. */
+void pawl__pg_forget_sessions(pawl__pg_store *store);
 
 /* Closes the connection without a word to the server, which may be frozen. */
 void pawl__pg_drop(pawl__pg_store *store);

@@ -187,7 +187,8 @@ pawl__pg_load(void *self, const pawl_store_call *call, const pawl_partition *par
     return status;
 }
 
-/* The transaction whose answer was lost may still be on its way to its end: its locks are waited for. */
+/* A request whose answer was lost may not have arrived, and must not any more; or its transaction may still be on its way
+ * to its end: its locks are waited for. */
 pawl_status
 pawl__pg_read_back(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                    pawl_entry *ret_entries, pawl_error *err)
@@ -195,6 +196,8 @@ pawl__pg_read_back(void *self, const pawl_store_call *call, const pawl_partition
     pawl__pg_store *store = self;
     pawl_status status = pawl__pg_enter(store, call, err);
 
+    if (status == PAWL_OK)
+        status = pawl__pg_end_lost(store, err);
     if (status != PAWL_OK)
         return status;
     return pawl__pg_read_entries(store, call->group, partitions, sizeof *partitions, count, true, ret_entries, NULL,

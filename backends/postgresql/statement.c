@@ -40,7 +40,10 @@ static const char *const texts[PAWL__PG_SQL_COUNT] = {
                        " THEN set_config('synchronous_commit', 'on', false) END,"
                        " current_setting('fsync'),"
                        " (SELECT relpersistence FROM pg_class WHERE oid = to_regclass($3)),"
-                       " pg_is_in_recovery(), current_setting('default_transaction_read_only')",
+                       " pg_is_in_recovery(), current_setting('default_transaction_read_only'),"
+                       " pg_backend_pid(), (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid())",
+    [PAWL__PG_END_LOST] = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                          " WHERE pid = $1::int AND backend_start = $2::timestamptz",
     [PAWL__PG_CREATE] = "CREATE TABLE IF NOT EXISTS {table} ("
                         " group_name text COLLATE \"C\" NOT NULL CHECK (group_name <> ''),"
                         " topic text COLLATE \"C\" NOT NULL CHECK (topic <> ''),"
