@@ -233,7 +233,8 @@ ask_script(pawl__redis_store *store, pawl__redis_script script, GPtrArray *reque
 static bool
 is_answer(const redisReply *reply)
 {
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements >= 1 && reply->element[0]->type == REDIS_REPLY_STRING;
+    return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 1 &&
+           reply->element[0]->type == REDIS_REPLY_STRING;
 }
 
 static pawl_status
