@@ -50,11 +50,10 @@ has_family(yajl_val schema, const char *family)
 {
     yajl_val families = yajl_tree_get(schema, (const char *[]){"ColumnSchema", NULL}, yajl_t_array);
 
-    for (size_t i = 0; families != NULL && i < YAJL_GET_ARRAY(families)->len; i++) {
-        yajl_val name =
-            yajl_tree_get(YAJL_GET_ARRAY(families)->values[i], (const char *[]){"name", NULL}, yajl_t_string);
+    for (size_t i = 0; families != NULL && i < families->u.array.len; i++) {
+        yajl_val name = yajl_tree_get(families->u.array.values[i], (const char *[]){"name", NULL}, yajl_t_string);
 
-        if (name != NULL && g_strcmp0(YAJL_GET_STRING(name), family) == 0)
+        if (name != NULL && strcmp(name->u.string, family) == 0)
             return true;
     }
     return false;

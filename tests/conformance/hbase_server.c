@@ -85,8 +85,10 @@ fenced_and_moved_behind_the_back(void **state)
     pawl_error err;
 
     (void) state;
-    assert_status(PAWL_OK, suite_save(new, "moved", "t", 0, epoch, pawl_position_at(5), 9, &err), err);
-    assert_status(PAWL_CONFLICT, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(5), 6, &err), err);
+    assert_status(PAWL_OK, suite_save(new, "moved", "t", 0, epoch, pawl_position_at(5), 6, &err), err);
+    assert_status(PAWL_OK, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(6), 7, &err), err);
+    assert_status(PAWL_OK, suite_save(new, "moved", "t", 0, epoch, pawl_position_at(7), 9, &err), err);
+    assert_status(PAWL_CONFLICT, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(7), 8, &err), err);
     next = suite_acquire(new, "moved", "t", 0, pawl_position_at(0));
     assert_status(PAWL_FENCED, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(9), 10, &err), err);
     assert_status(PAWL_OK, suite_save(old, "moved", "t", 0, next, pawl_position_at(9), 10, &err), err);
