@@ -11,11 +11,11 @@ typedef struct guard {
 } guard;
 
 void
-pawl__redis_changes_init(pawl__redis_changes *changes, const char *renewed)
+pawl__redis_changes_init(pawl__redis_changes *changes, pawl__redis_script script)
 {
     pawl__redis_args_init(&changes->args);
+    changes->script = script;
     changes->guards = g_array_new(FALSE, FALSE, sizeof(guard));
-    pawl__redis_args_add(&changes->args, renewed);
 }
 
 void
@@ -25,7 +25,8 @@ pawl__redis_changes_add(pawl__redis_changes *changes, pawl_partition partition, 
 
     g_array_append_val(changes->guards, line);
     pawl__redis_args_add_field(&changes->args, partition);
-    pawl__redis_args_add_number(&changes->args, epoch);
+    if (changes->script == PAWL__REDIS_CHANGE)
+        pawl__redis_args_add_number(&changes->args, epoch);
     pawl__redis_args_add_position(&changes->args, expected);
 }
 
@@ -51,7 +52,7 @@ pawl__redis_changes_run(pawl__redis_store *store, const pawl_store_call *call, p
                         size_t *ret_refused, pawl__redis_found *ret_found, pawl_error *err)
 {
     redisReply *reply = NULL;
-    pawl_status status = pawl__redis_run(store, call, PAWL__REDIS_CHANGE, &changes->args, &reply, err);
+    pawl_status status = pawl__redis_run(store, call, changes->script, &changes->args, &reply, err);
 
     if (status == PAWL_OK && pawl__redis_refused(reply, changes->guards->len, ret_refused))
         status =

@@ -106,6 +106,7 @@ typedef enum pawl__redis_script {
     PAWL__REDIS_ACQUIRE,
     PAWL__REDIS_RELEASE,
     PAWL__REDIS_CHANGE,
+    PAWL__REDIS_SAVE,
     PAWL__REDIS_SCRIPTS,
 } pawl__redis_script;
 
@@ -169,15 +170,16 @@ pawl_status pawl__redis_read_refused(pawl__redis_store *store, const char *group
 
 /* Lines that an owner changes. */
 typedef struct pawl__redis_changes {
+    pawl__redis_script script;
     pawl__redis_args args;
     GArray *guards;
 } pawl__redis_changes;
 
-/* `renewed` is the owner's time in milliseconds, or "=" to leave it. */
-void pawl__redis_changes_init(pawl__redis_changes *changes, const char *renewed);
+/* For one of the scripts CHANGE and SAVE; see there for what the caller adds to the args: before the lines, and behind
+ * what each of them has to find. */
+void pawl__redis_changes_init(pawl__redis_changes *changes, pawl__redis_script script);
 
-/* Begins a line; topics are borrowed until it runs. The caller adds to the args what offset, batch, pending and print
- * shall be: "-" is none, "=" is what is there. */
+/* Begins a line; topics are borrowed until it runs. */
 void pawl__redis_changes_add(pawl__redis_changes *changes, pawl_partition partition, int64_t epoch,
                              pawl_position expected);
 

@@ -7,6 +7,7 @@
  */
 #include "backends/redis/redis_store.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "util/clock.h"
@@ -119,26 +120,61 @@ refuse_going_back(pawl__redis_store *store, const char *group, const pawl_save_l
                           pawl_position_text(found->entry.offset, is), pawl_position_text(line->expected, was), place);
 }
 
+/* Position saves keep the number of the batch that is there. */
+static bool
+have_numbers(const pawl_save_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].batch == 0)
+            return false;
+    return true;
+}
+
+/* What a line shall be, for the script CHANGE. */
+static void
+add_parts(pawl__redis_args *args, const pawl_save_line *line, const char *print)
+{
+    pawl__redis_args_add_number(args, line->until);
+    if (line->batch != 0)
+        pawl__redis_args_add_number(args, line->batch);
+    else
+        pawl__redis_args_add(args, "=");
+    pawl__redis_args_add(args, "-");
+    pawl__redis_args_add(args, print);
+}
+
+/* The same for the script SAVE. */
+static void
+add_whole(pawl__redis_args *args, const pawl_save_line *line, const char *print, int64_t now_ms)
+{
+    char head[PAWL_PRINT_SIZE * 3 + 200];
+
+    g_snprintf(head, sizeof head,
+               "epoch=%" PRId64 " batch=%" PRId64 " pending=- at=%" PRId64 " print=%s renewed=%" PRId64, line->epoch,
+               line->batch, line->until, print, now_ms);
+    pawl__redis_args_add_number(args, line->until);
+    pawl__redis_args_add(args, head);
+}
+
 static pawl_status
 send_lines(pawl__redis_store *store, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
            size_t *ret_refused, pawl__redis_found *ret_found, pawl_error *err)
 {
-    char *now = g_strdup_printf("%" G_GINT64_FORMAT, pawl__clock_wall_ms());
+    bool whole = have_numbers(lines, count);
+    int64_t now_ms = pawl__clock_wall_ms();
     pawl__redis_changes changes;
 
-    pawl__redis_changes_init(&changes, now);
-    g_free(now);
+    pawl__redis_changes_init(&changes, whole ? PAWL__REDIS_SAVE : PAWL__REDIS_CHANGE);
+    if (!whole)
+        pawl__redis_args_add_number(&changes.args, now_ms);
     for (size_t i = 0; i < count; i++) {
         char *print = pawl__redis_escape(lines[i].print != NULL ? lines[i].print : "");
 
         pawl__redis_changes_add(&changes, lines[i].partition, lines[i].epoch, lines[i].expected);
-        pawl__redis_args_add_number(&changes.args, lines[i].until);
-        if (lines[i].batch != 0)
-            pawl__redis_args_add_number(&changes.args, lines[i].batch);
+        if (whole)
+            add_whole(&changes.args, &lines[i], print, now_ms);
         else
-            pawl__redis_args_add(&changes.args, "=");
-        pawl__redis_args_add(&changes.args, "-");
-        pawl__redis_args_add(&changes.args, print);
+            add_parts(&changes.args, &lines[i], print);
         g_free(print);
     }
     return pawl__redis_changes_run(store, call, &changes, ret_refused, ret_found, err);

@@ -96,7 +96,7 @@ static const char release[] = PRELUDE
     "set(states, written)\n"
     "return {'OK'}";
 
-/* Plan, save and remove: the time, then lines of field, epoch, expected, and what offset, batch, pending and print
+/* Plan, remove, and a save that has no number: the time, then lines of field, epoch, expected, and what offset, batch, pending and print
  * shall be. '-' is no offset; '=' leaves what is there. */
 static const char change[] =
     PRELUDE "local fields = every(2, 7)\n"
@@ -127,6 +127,25 @@ static const char change[] =
             "set(states, written)\n"
             "return {'OK'}";
 
+/* The ordinary save, where all of a state but its owner is known: lines of field, expected, offset, and the state up to
+ * there. */
+static const char save[] =
+    PRELUDE "local fields = every(1, 4)\n"
+            "local found, known, moved, written = get(offsets, fields), get(states, fields), {}, {}\n"
+            "for i, field in ipairs(fields) do\n"
+            "  local expected, offset, head = unpack(ARGV, 4 * i - 2, 4 * i)\n"
+            "  local state = known[i]\n"
+            "  local epoch, owner = head:match('^epoch=%d+ '), state and state:find(' pid=', 1, true)\n"
+            "  if not owner or state:sub(1, #epoch) ~= epoch or found[i] ~= (expected ~= '-' and expected) then\n"
+            "    return {'LINE', i - 1, found[i], state}\n"
+            "  end\n"
+            "  moved[2 * i - 1], moved[2 * i] = field, offset\n"
+            "  written[2 * i - 1], written[2 * i] = field, head .. state:sub(owner)\n"
+            "end\n"
+            "set(offsets, moved)\n"
+            "set(states, written)\n"
+            "return {'OK'}";
+
 static const struct {
     const char *text;
     bool writes;
@@ -134,6 +153,7 @@ static const struct {
     [PAWL__REDIS_LOAD] = {load, false},      [PAWL__REDIS_LIST] = {list, false},
     [PAWL__REDIS_SETTLE] = {settle, false},  [PAWL__REDIS_ACQUIRE] = {acquire, true},
     [PAWL__REDIS_RELEASE] = {release, true}, [PAWL__REDIS_CHANGE] = {change, true},
+    [PAWL__REDIS_SAVE] = {save, true},
 };
 
 /* ----------------------------------------------------------------------------------------------------- arguments -- */

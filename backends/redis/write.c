@@ -124,7 +124,8 @@ pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *
     pawl__redis_found found;
     size_t refused;
 
-    pawl__redis_changes_init(&changes, "=");
+    pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
+    pawl__redis_args_add(&changes.args, "=");
     for (size_t i = 0; i < count; i++) {
         pawl__redis_changes_add(&changes, lines[i].partition, lines[i].epoch, lines[i].expected);
         pawl__redis_args_add(&changes.args, "=");
@@ -143,7 +144,8 @@ pawl__redis_remove(void *self, const pawl_store_call *call, pawl_remove_line *li
     size_t refused;
     pawl_status status;
 
-    pawl__redis_changes_init(&changes, "=");
+    pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
+    pawl__redis_args_add(&changes.args, "=");
     for (size_t i = 0; i < count; i++) {
         pawl__redis_changes_add(&changes, lines[i].partition, lines[i].epoch, lines[i].expected);
         pawl__redis_args_add(&changes.args, "-");
