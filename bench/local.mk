@@ -27,6 +27,16 @@ bench_pawl_loop_LDADD = $(PROGRAM_LIBS)
 bench_pawl_loop_system_SOURCES = $(bench_pawl_loop_SOURCES)
 bench_pawl_loop_system_LDADD = $(bench_pawl_loop_LDADD)
 
+# How long stores take, beside their bare clients; for `make bench-stores`.
+if WITH_REDIS
+EXTRA_PROGRAMS += bench/redis_saves
+CLEANFILES += bench/redis_saves
+endif
+
+bench_redis_saves_SOURCES = bench/redis_saves.c
+bench_redis_saves_LDFLAGS = $(PROGRAM_LINK)
+bench_redis_saves_LDADD = $(PROGRAM_LIBS) $(REDIS_LIBS) $(GLIB_LIBS)
+
 PHONY += bench
 bench: all
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(BENCHMARKS)

@@ -25,7 +25,7 @@ endif
 
 if WITH_SQLITE
 noinst_PROGRAMS += examples/flights
-examples_flights_SOURCES = examples/flights.c
+examples_flights_SOURCES = examples/flights.c examples/flights.h examples/flights_sqlite.c
 examples_flights_LDFLAGS = $(PROGRAM_LINK)
 examples_flights_LDADD = $(PROGRAM_LIBS) $(GLIB_LIBS) $(SQLITE_LIBS)
 
@@ -34,9 +34,25 @@ TESTS += tests/check-examples
 # flights.c again, in programs that kill themselves: for tests/integration.
 check_PROGRAMS += tests/support/flights_killed tests/support/recording
 tests_support_flights_killed_SOURCES = tests/support/flights_killed.c tests/support/killing.c tests/support/killing.h
+tests_support_flights_killed_CPPFLAGS = $(AM_CPPFLAGS) -DFLIGHTS_SINK='"examples/flights_sqlite.c"'
 tests_support_flights_killed_LDADD = $(examples_flights_LDADD)
 tests_support_recording_SOURCES = tests/support/recording.c tests/support/killing.c tests/support/killing.h
 tests_support_recording_LDADD = $(PROGRAM_LIBS) $(GLIB_LIBS)
+endif
+
+if WITH_POSTGRESQL
+noinst_PROGRAMS += examples/flights_postgresql
+examples_flights_postgresql_SOURCES = examples/flights.c examples/flights.h examples/flights_postgresql.c
+examples_flights_postgresql_LDFLAGS = $(PROGRAM_LINK)
+examples_flights_postgresql_LDADD = $(PROGRAM_LIBS) $(GLIB_LIBS) $(POSTGRESQL_LIBS)
+
+check_PROGRAMS += tests/support/flights_postgresql_killed
+tests_support_flights_postgresql_killed_SOURCES = \
+	tests/support/flights_killed.c \
+	tests/support/killing.c \
+	tests/support/killing.h
+tests_support_flights_postgresql_killed_CPPFLAGS = $(AM_CPPFLAGS) -DFLIGHTS_SINK='"examples/flights_postgresql.c"'
+tests_support_flights_postgresql_killed_LDADD = $(examples_flights_postgresql_LDADD)
 endif
 
 EXTRA_DIST += \
@@ -51,6 +67,7 @@ EXTRA_DIST += \
 	tests/integration/killing.py \
 	tests/integration/pytest.ini \
 	tests/integration/test_flights.py \
+	tests/integration/test_flights_postgresql.py \
 	tests/mutants/absent-is-zero.patch \
 	tests/mutants/expected-ignored.patch \
 	tests/mutants/run \

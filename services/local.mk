@@ -15,4 +15,14 @@ EXTRA_DIST += \
 	services/kafka/pom.xml \
 	services/kafka/secure.sh \
 	services/kafka/start \
-	services/kafka/stop
+	services/kafka/stop \
+	services/postgresql/common.sh \
+	services/postgresql/kill \
+	services/postgresql/start \
+	services/postgresql/stop \
+	services/redis/kill \
+	services/redis/start \
+	services/redis/stop \
+	services/zookeeper/kill \
+	services/zookeeper/start \
+	services/zookeeper/stop

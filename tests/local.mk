@@ -50,11 +50,35 @@ UNIT_TESTS = \
 	tests/unit/test_url
 
 CONFORMANCE_TESTS = tests/conformance/test_store_memory
+if WITH_HBASE
+CONFORMANCE_TESTS += tests/conformance/test_store_hbase
+endif
 if WITH_SQLITE
 CONFORMANCE_TESTS += \
 	tests/conformance/test_sqlite_files \
 	tests/conformance/test_sqlite_results \
 	tests/conformance/test_store_sqlite
+endif
+if WITH_POSTGRESQL
+CONFORMANCE_TESTS += \
+	tests/conformance/test_postgresql_lost \
+	tests/conformance/test_postgresql_results \
+	tests/conformance/test_postgresql_servers \
+	tests/conformance/test_store_postgresql
+endif
+if WITH_ZOOKEEPER
+CONFORMANCE_TESTS += \
+	tests/conformance/test_store_zookeeper \
+	tests/conformance/test_zookeeper_names \
+	tests/conformance/test_zookeeper_server
+endif
+
+if WITH_REDIS
+CONFORMANCE_TESTS += \
+	tests/conformance/test_redis_failover \
+	tests/conformance/test_redis_lost \
+	tests/conformance/test_redis_server \
+	tests/conformance/test_store_redis
 endif
 
 INTEGRATION_TESTS = \
@@ -91,7 +115,9 @@ KAFKA_FIXTURE_SOURCES = \
 	tests/support/recorder.c \
 	tests/support/recorder.h
 
+# G_SLICE: sanitizers do not see into GLib's own allocator.
 TESTS_ENVIRONMENT = \
+	G_SLICE=always-malloc; export G_SLICE; \
 	PAWL_BUILD_DIR='$(abs_builddir)'; export PAWL_BUILD_DIR; \
 	PAWL_SOURCE_DIR='$(abs_srcdir)'; export PAWL_SOURCE_DIR; \
 	PAWL_CC='$(CC)'; export PAWL_CC; \
@@ -155,6 +181,33 @@ tests_libpawl_conformance_la_SOURCES = \
 	tests/conformance/waiting.c
 CONFORMANCE_LIBS = tests/libpawl-conformance.la $(LDADD)
 tests_conformance_test_store_memory_LDADD = $(CONFORMANCE_LIBS)
+REDIS_RAW_SOURCES = \
+	tests/conformance/redis_raw.c \
+	tests/conformance/redis_raw.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_redis_failover_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_redis_failover_SOURCES = tests/conformance/test_redis_failover.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_redis_lost_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_redis_lost_SOURCES = \
+	tests/conformance/test_redis_lost.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	$(REDIS_RAW_SOURCES)
+tests_conformance_test_redis_server_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_redis_server_SOURCES = tests/conformance/test_redis_server.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_store_redis_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_redis_SOURCES = tests/conformance/test_store_redis.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_store_hbase_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_hbase_SOURCES = \
+	tests/conformance/hbase_raw.c \
+	tests/conformance/hbase_raw.h \
+	tests/conformance/hbase_server.c \
+	tests/conformance/test_store_hbase.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	tests/support/service.c \
+	tests/support/service.h
 SQLITE_RAW_SOURCES = tests/conformance/sqlite_raw.c tests/conformance/sqlite_raw.h
 tests_conformance_test_sqlite_files_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_sqlite_files_SOURCES = tests/conformance/test_sqlite_files.c $(SQLITE_RAW_SOURCES)
@@ -163,14 +216,55 @@ tests_conformance_test_sqlite_results_SOURCES = tests/conformance/test_sqlite_re
 tests_conformance_test_store_sqlite_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_sqlite_SOURCES = tests/conformance/test_store_sqlite.c $(SQLITE_RAW_SOURCES)
 
+POSTGRESQL_RAW_SOURCES = \
+	tests/conformance/postgresql_raw.c \
+	tests/conformance/postgresql_raw.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_postgresql_lost_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_postgresql_lost_SOURCES = \
+	tests/conformance/test_postgresql_lost.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	$(POSTGRESQL_RAW_SOURCES)
+tests_conformance_test_postgresql_results_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_postgresql_results_SOURCES = tests/conformance/test_postgresql_results.c $(POSTGRESQL_RAW_SOURCES)
+tests_conformance_test_postgresql_servers_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_postgresql_servers_SOURCES = tests/conformance/test_postgresql_servers.c $(POSTGRESQL_RAW_SOURCES)
+tests_conformance_test_store_postgresql_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_postgresql_SOURCES = tests/conformance/test_store_postgresql.c $(POSTGRESQL_RAW_SOURCES)
+
+ZOOKEEPER_RAW_SOURCES = \
+	tests/conformance/zookeeper_raw.c \
+	tests/conformance/zookeeper_raw.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_store_zookeeper_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_zookeeper_SOURCES = tests/conformance/test_store_zookeeper.c $(ZOOKEEPER_RAW_SOURCES)
+tests_conformance_test_zookeeper_names_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_zookeeper_server_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_zookeeper_server_SOURCES = tests/conformance/test_zookeeper_server.c $(ZOOKEEPER_RAW_SOURCES)
+
 tests_libpawl_testing_la_SOURCES = $(TESTING_SOURCES)
 tests_libpawl_testing_la_LIBADD = $(STORES)
 
 # Where stores are built in, libpawl-core asks for them after libpawl-testing, which has them: they have to be wanted
 # before.
 if !WITH_MODULES
+if WITH_HBASE
+AM_LDFLAGS += -Wl,-u,pawl__store_hbase
+endif
+if WITH_POSTGRESQL
+AM_LDFLAGS += -Wl,-u,pawl__store_postgresql
+endif
+if WITH_REDIS
+AM_LDFLAGS += -Wl,-u,pawl__store_redis
+endif
 if WITH_SQLITE
 AM_LDFLAGS += -Wl,-u,pawl__store_sqlite
+endif
+if WITH_ZOOKEEPER
+AM_LDFLAGS += -Wl,-u,pawl__store_zookeeper
 endif
 endif
 

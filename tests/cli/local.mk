@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	tests/cli/test_secure.py \
 	tests/cli/test_service.py \
 	tests/cli/test_usage.py \
+	tests/cli/test_zookeeper.py \
 	tests/support/systemctl
 
 # Makes the topics and records that they need.

@@ -47,8 +47,11 @@ def result(path):
 
 
 def assert_same(path, wanted):
+    assert_equal(result(path), wanted)
+
+
+def assert_equal(found, wanted):
     """Says how the results differ, in few lines."""
-    found = result(path)
     if found == wanted:
         return
     missing, extra = set(wanted) - set(found), set(found) - set(wanted)

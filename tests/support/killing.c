@@ -12,7 +12,7 @@
 
 #include <pawl/sys/registry.h>
 
-#define SCHEME "killing+sqlite"
+#define PREFIX "killing+"
 
 static const pawl_store_backend *inner;
 static pawl_store_backend killing;
@@ -64,15 +64,19 @@ store_save(void *self, const pawl_store_call *call, const pawl_save_line *lines,
 }
 
 void
-killing_install(void)
+killing_install(const char *url)
 {
+    static char scheme[32];
     pawl_error err = {0};
 
-    if (pawl_registry_find_store("sqlite", &inner, &err) == PAWL_OK) {
+    if (strncmp(url, PREFIX, strlen(PREFIX)) != 0)
+        return;
+    snprintf(scheme, sizeof scheme, "%.*s", (int) strcspn(url, ":"), url);
+    if (pawl_registry_find_store(scheme + strlen(PREFIX), &inner, &err) == PAWL_OK) {
         /* The instance is the inner one's: there is nothing here that would differ between two stores. */
         killing = *inner;
-        killing.scheme = SCHEME;
-        killing.summary = "sqlite: with points at which the process kills itself";
+        killing.scheme = scheme;
+        killing.summary = "a store with points at which the process kills itself";
         killing.load = store_load;
         killing.acquire = store_acquire;
         killing.save = store_save;
@@ -126,5 +130,7 @@ killing_job_new(const pawl_config *config, const pawl_hooks *hooks, pawl_job **r
 pawl_status
 killing_batch_transaction(const pawl_batch *batch, const char *scheme, void **ret_handle, pawl_error *err)
 {
-    return pawl_batch_transaction(batch, strcmp(scheme, "sqlite") == 0 ? SCHEME : scheme, ret_handle, err);
+    bool is_ours = inner != NULL && strcmp(scheme, inner->scheme) == 0;
+
+    return pawl_batch_transaction(batch, is_ours ? killing.scheme : scheme, ret_handle, err);
 }

@@ -13,8 +13,9 @@
 
 #include <pawl/pawl.h>
 
-/* Makes the store killing+sqlite: known, which is sqlite: with these points in it. Exits when that is impossible. */
-void killing_install(void);
+/* Makes the store of this URL known: killing+NAME:... is the store NAME: with these points in it. Exits when that is
+ * impossible. */
+void killing_install(const char *url);
 
 /* The hooks with the points process and flush around them. To be called once in a program. */
 pawl_hooks killing_hooks(const pawl_hooks *hooks);

@@ -80,7 +80,7 @@ main(int argc, char **argv)
         perror(argv[3]);
         return 1;
     }
-    killing_install();
+    killing_install(argv[2]);
 
     pawl_config *config = pawl_config_new();
     pawl_config_set_log(config, &log);

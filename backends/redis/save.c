@@ -1,0 +1,236 @@
+/*
+ * save.c - save, also after the server went back
+ *
+ * A crash or a failover can bring back an older save of this very owner. It can be told from everything else that may
+ * stand there: it bears our epoch, which nobody else ever had, it is what pawl wrote and nobody changed by hand, and
+ * this handle knows that it has saved more.
+ */
+#include "backends/redis/redis_store.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+/* ------------------------------------------------------------------------------------------- what was saved last -- */
+
+/* The value of store->saved; its partition is the key. */
+typedef struct saved {
+    pawl_partition partition;
+    int64_t epoch;
+    pawl_position offset;
+} saved;
+
+static guint
+hash_partition(const void *key)
+{
+    const pawl_partition *partition = key;
+
+    return g_str_hash(partition->topic) ^ ((guint) partition->number * 2654435761u);
+}
+
+static gboolean
+same_partition(const void *a, const void *b)
+{
+    const pawl_partition *left = a, *right = b;
+
+    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
+}
+
+static void
+saved_free(void *value)
+{
+    g_free((char *) ((saved *) value)->partition.topic);
+    g_free(value);
+}
+
+/* A handle nearly always works for one group; it remembers the last one. */
+static void
+remember_group(pawl__redis_store *store, const char *group)
+{
+    if (store->saved != NULL && strcmp(store->saved_group, group) == 0)
+        return;
+    pawl__redis_forget(store);
+    store->saved_group = g_strdup(group);
+    store->saved = g_hash_table_new_full(hash_partition, same_partition, NULL, saved_free);
+}
+
+static void
+remember(pawl__redis_store *store, pawl_partition partition, int64_t epoch, pawl_position offset)
+{
+    saved *last = g_hash_table_lookup(store->saved, &partition);
+
+    if (last == NULL) {
+        last = g_new0(saved, 1);
+        last->partition = (pawl_partition){g_strdup(partition.topic), partition.number};
+        g_hash_table_insert(store->saved, &last->partition, last);
+    }
+    last->epoch = epoch;
+    last->offset = offset;
+}
+
+void
+pawl__redis_remember_read(pawl__redis_store *store, const char *group, const pawl_entry *entries, size_t count)
+{
+    if (store->saved == NULL || strcmp(store->saved_group, group) != 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        saved *last = g_hash_table_lookup(store->saved, &entries[i].partition);
+
+        if (last != NULL && last->epoch == entries[i].epoch)
+            last->offset = entries[i].offset;
+    }
+}
+
+void
+pawl__redis_forget(pawl__redis_store *store)
+{
+    g_clear_pointer(&store->saved, g_hash_table_destroy);
+    g_clear_pointer(&store->saved_group, g_free);
+}
+
+/* ---------------------------------------------------------------------------------------------------- going back -- */
+
+/* Whether what was found is older than what this handle saved, and is ours. */
+static bool
+went_back(const pawl__redis_store *store, const char *group, const pawl_save_line *line, const pawl__redis_found *found)
+{
+    const saved *last = NULL;
+
+    if (store->saved != NULL && strcmp(store->saved_group, group) == 0)
+        last = g_hash_table_lookup(store->saved, &line->partition);
+    return last != NULL && last->epoch == line->epoch && pawl_position_equal(last->offset, line->expected) &&
+           found->entry.epoch == line->epoch && pawl_position_equal(found->entry.offset, found->written) &&
+           !pawl_position_equal(found->entry.offset, line->expected);
+}
+
+static pawl_status
+refuse_going_back(pawl__redis_store *store, const char *group, const pawl_save_line *line,
+                  const pawl__redis_found *found, pawl_error *err)
+{
+    char place[PAWL__REDIS_PLACE_SIZE], is[PAWL_POSITION_TEXT_SIZE], was[PAWL_POSITION_TEXT_SIZE];
+
+    pawl__redis_place(store, group, line->partition, place, sizeof place);
+    return pawl_error_set(err, PAWL_CONFLICT, 0, 0,
+                          "partition %d of '%s' holds offset %s again, where we had saved %s: the server lost our last "
+                          "saves in a crash or a failover; nothing was written; starting again reads them once more, "
+                          "and on_rollback=reassert writes them again instead; see %s",
+                          (int) line->partition.number, line->partition.topic,
+                          pawl_position_text(found->entry.offset, is), pawl_position_text(line->expected, was), place);
+}
+
+/* Position saves keep the number of the batch that is there. */
+static bool
+have_numbers(const pawl_save_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].batch == 0)
+            return false;
+    return true;
+}
+
+/* What a line shall be, for the script CHANGE. */
+static void
+add_parts(pawl__redis_args *args, const pawl_save_line *line, const char *print)
+{
+    pawl__redis_args_add_number(args, line->until);
+    if (line->batch != 0)
+        pawl__redis_args_add_number(args, line->batch);
+    else
+        pawl__redis_args_add(args, "=");
+    pawl__redis_args_add(args, "-");
+    pawl__redis_args_add(args, print);
+}
+
+/* The same for the script SAVE. */
+static void
+add_whole(pawl__redis_args *args, const pawl_save_line *line, const char *print, int64_t now_ms)
+{
+    char head[PAWL_PRINT_SIZE * 3 + 200];
+
+    g_snprintf(head, sizeof head,
+               "epoch=%" PRId64 " batch=%" PRId64 " pending=- at=%" PRId64 " print=%s renewed=%" PRId64, line->epoch,
+               line->batch, line->until, print, now_ms);
+    pawl__redis_args_add_number(args, line->until);
+    pawl__redis_args_add(args, head);
+}
+
+static pawl_status
+send_lines(pawl__redis_store *store, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
+           size_t *ret_refused, pawl__redis_found *ret_found, pawl_error *err)
+{
+    bool whole = have_numbers(lines, count);
+    int64_t now_ms = pawl__clock_wall_ms();
+    pawl__redis_changes changes;
+
+    pawl__redis_changes_init(&changes, whole ? PAWL__REDIS_SAVE : PAWL__REDIS_CHANGE);
+    if (!whole)
+        pawl__redis_args_add_number(&changes.args, now_ms);
+    for (size_t i = 0; i < count; i++) {
+        char *print = pawl__redis_escape(lines[i].print != NULL ? lines[i].print : "");
+
+        pawl__redis_changes_add(&changes, lines[i].partition, lines[i].epoch, lines[i].expected);
+        if (whole)
+            add_whole(&changes.args, &lines[i], print, now_ms);
+        else
+            add_parts(&changes.args, &lines[i], print);
+        g_free(print);
+    }
+    return pawl__redis_changes_run(store, call, &changes, ret_refused, ret_found, err);
+}
+
+/* Sends lines that expect what is there now, where that is an older save of ours. */
+static pawl_status
+reassert(pawl__redis_store *store, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
+         pawl_error *err)
+{
+    pawl_save_line *adjusted = g_memdup2(lines, count * sizeof *lines);
+    pawl_partition *partitions = g_new(pawl_partition, count);
+    pawl__redis_found *found = g_new0(pawl__redis_found, count), refused;
+    pawl_group_info group = {0};
+    size_t older = 0, line;
+    pawl_status status;
+
+    for (size_t i = 0; i < count; i++)
+        partitions[i] = lines[i].partition;
+    status = pawl__redis_load_found(store, call, partitions, count, found, &group, err);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        if (!went_back(store, call->group, &lines[i], &found[i]))
+            continue;
+        adjusted[i].expected = found[i].entry.offset;
+        older++;
+    }
+    if (status == PAWL_OK) {
+        pawl__log(store->log, PAWL_LOG_WARN, "store",
+                  "group '%s' in %s: the server lost our last saves of %zu partitions in a crash or a failover; they "
+                  "are written again (on_rollback=reassert)",
+                  call->group, store->url, older);
+        status = send_lines(store, call, adjusted, count, &line, &refused, err);
+    }
+    g_free(found);
+    g_free(partitions);
+    g_free(adjusted);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- save -- */
+
+pawl_status
+pawl__redis_save(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count, pawl_error *err)
+{
+    pawl__redis_store *store = self;
+    pawl__redis_found found;
+    size_t refused = 0;
+    pawl_status status = send_lines(store, call, lines, count, &refused, &found, err);
+
+    if (status == PAWL_CONFLICT && went_back(store, call->group, &lines[refused], &found))
+        status = store->reassert ? reassert(store, call, lines, count, err)
+                                 : refuse_going_back(store, call->group, &lines[refused], &found, err);
+    if (status != PAWL_OK)
+        return status;
+    remember_group(store, call->group);
+    for (size_t i = 0; i < count; i++)
+        remember(store, lines[i].partition, lines[i].epoch, pawl_position_at(lines[i].until));
+    return PAWL_OK;
+}

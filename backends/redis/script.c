@@ -1,0 +1,310 @@
+/*
+ * script.c - the Lua that runs on the server
+ *
+ * A script runs alone: it looks at everything first, and then writes all or nothing. Numbers stay texts, since those of
+ * Lua are exact to 2^53 only. Many fields go in pieces, since Lua's stack holds a few thousand values.
+ */
+#include "backends/redis/redis_store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/text.h"
+
+#define LAYOUT "1"
+
+#define PRELUDE                                                                                    \
+    "local offsets, states = KEYS[1], KEYS[2]\n"                                                   \
+    "local layout = redis.call('HGET', states, 'layout')\n"                                        \
+    "if layout and layout ~= '" LAYOUT "' then return {'LAYOUT', layout} end\n"                    \
+    "local function in_pieces(list, fn)\n"                                                         \
+    "  for i = 1, #list, 1000 do fn(i, unpack(list, i, math.min(i + 999, #list))) end\n"           \
+    "end\n"                                                                                        \
+    "local function get(key, fields)\n"                                                            \
+    "  local values = {}\n"                                                                        \
+    "  in_pieces(fields, function(i, ...)\n"                                                       \
+    "    for j, value in ipairs(redis.call('HMGET', key, ...)) do values[i + j - 1] = value end\n" \
+    "  end)\n"                                                                                     \
+    "  return values\n"                                                                            \
+    "end\n"                                                                                        \
+    "local function set(key, list)\n"                                                              \
+    "  in_pieces(list, function(i, ...) redis.call('HSET', key, ...) end)\n"                       \
+    "end\n"                                                                                        \
+    "local function every(first, stride)\n"                                                        \
+    "  local list = {}\n"                                                                          \
+    "  for i = first, #ARGV, stride do list[#list + 1] = ARGV[i] end\n"                            \
+    "  return list\n"                                                                              \
+    "end\n"
+
+/* The cluster's id, and of each field the offset and the state. */
+static const char load[] =
+    PRELUDE "return {'OK', redis.call('HGET', states, 'cluster'), get(offsets, ARGV), get(states, ARGV)}";
+
+/* The fields that have an offset, and all states. */
+static const char list[] = PRELUDE "return {'OK', redis.call('HKEYS', offsets), redis.call('HGETALL', states)}";
+
+/* A write that changes nothing: what was written before it is on a replica when this is. */
+static const char settle[] = PRELUDE "if layout then redis.call('HSET', states, 'layout', layout) end\n"
+                                     "return {'OK'}";
+
+/* cluster, owner, then lines of field, epoch seen, new epoch, initial offset */
+static const char acquire[] =
+    PRELUDE "local fields = every(3, 4)\n"
+            "local found, known, moved, written = get(offsets, fields), get(states, fields), {}, {}\n"
+            "local function is_offset(text)\n"
+            "  return text == '0' or (text:match('^[1-9]%d*$') and\n"
+            "    (#text < 19 or (#text == 19 and text <= '9223372036854775807')))\n"
+            "end\n"
+            "for i, field in ipairs(fields) do\n"
+            "  local seen, new, initial = unpack(ARGV, 4 * i, 4 * i + 2)\n"
+            "  local offset, state = found[i], known[i]\n"
+            "  local epoch, batch, pending, print = '0', '0', '-', ''\n"
+            "  if state then\n"
+            "    epoch, batch, pending, print =\n"
+            "      state:match('^epoch=(%d+) batch=(%d+) pending=([^ ]+) at=[^ ]+ print=([^ ]*) renewed=')\n"
+            "  end\n"
+            "  if epoch ~= seen or (offset and not is_offset(offset)) then return {'LINE', i - 1, offset, state} end\n"
+            "  if not offset and initial ~= '-' then\n"
+            "    offset = initial\n"
+            "    moved[#moved + 1], moved[#moved + 2] = field, offset\n"
+            "  end\n"
+            "  written[2 * i - 1] = field\n"
+            "  written[2 * i] = 'epoch=' .. new .. ' batch=' .. batch .. ' pending=' .. pending .. ' at=' .. (offset "
+            "or '-') ..\n"
+            "    ' print=' .. print .. ' ' .. ARGV[2]\n"
+            "end\n"
+            "redis.call('HSET', states, 'layout', '" LAYOUT "')\n"
+            "if ARGV[1] ~= '' then redis.call('HSET', states, 'cluster', ARGV[1]) end\n"
+            "set(offsets, moved)\n"
+            "set(states, written)\n"
+            "return {'OK'}";
+
+/* lines of field, epoch; what is another's stays as it is */
+static const char release[] = PRELUDE
+    "local fields = every(1, 2)\n"
+    "local written = {}\n"
+    "for i, state in ipairs(get(states, fields)) do\n"
+    "  local head, epoch, client\n"
+    "  if state then\n"
+    "    head, epoch, client = state:match('^(epoch=(%d+) .-)renewed=%d+ pid=[^ ]* host=[^ ]* (client=[^ ]*)$')\n"
+    "  end\n"
+    "  if epoch == ARGV[2 * i] then\n"
+    "    written[#written + 1], written[#written + 2] = fields[i], head .. 'renewed=0 pid=0 host= ' .. client\n"
+    "  end\n"
+    "end\n"
+    "set(states, written)\n"
+    "return {'OK'}";
+
+/* Plan, remove, and a save that has no number: the time, then lines of field, epoch, expected, and what offset, batch, pending and print
+ * shall be. '-' is no offset; '=' leaves what is there. */
+static const char change[] =
+    PRELUDE "local fields = every(2, 7)\n"
+            "local found, known, moved, gone, written = get(offsets, fields), get(states, fields), {}, {}, {}\n"
+            "for i, field in ipairs(fields) do\n"
+            "  local epoch, expected, offset, batch, pending, print = unpack(ARGV, 7 * i - 4, 7 * i + 1)\n"
+            "  local state, old_epoch, old_batch, at, old_print, renewed, owner = known[i]\n"
+            "  if state then\n"
+            "    old_epoch, old_batch, at, old_print, renewed, owner = state:match(\n"
+            "      '^epoch=(%d+) batch=(%d+) pending=[^ ]+ at=([^ ]+) print=([^ ]*) renewed=(%d+) (.+)$')\n"
+            "  end\n"
+            "  if old_epoch ~= epoch or found[i] ~= (expected ~= '-' and expected) then\n"
+            "    return {'LINE', i - 1, found[i], state}\n"
+            "  end\n"
+            "  if offset == '-' then\n"
+            "    gone[#gone + 1] = field\n"
+            "  elseif offset ~= '=' then\n"
+            "    moved[#moved + 1], moved[#moved + 2] = field, offset\n"
+            "  end\n"
+            "  written[2 * i - 1] = field\n"
+            "  written[2 * i] = 'epoch=' .. epoch .. ' batch=' .. (batch == '=' and old_batch or batch) ..\n"
+            "    ' pending=' .. pending .. ' at=' .. (offset == '=' and at or offset) ..\n"
+            "    ' print=' .. (print == '=' and old_print or print) ..\n"
+            "    ' renewed=' .. (ARGV[1] == '=' and renewed or ARGV[1]) .. ' ' .. owner\n"
+            "end\n"
+            "set(offsets, moved)\n"
+            "in_pieces(gone, function(i, ...) redis.call('HDEL', offsets, ...) end)\n"
+            "set(states, written)\n"
+            "return {'OK'}";
+
+/* The ordinary save, where all of a state but its owner is known: lines of field, expected, offset, and the state up to
+ * there. */
+static const char save[] =
+    PRELUDE "local fields = every(1, 4)\n"
+            "local found, known, moved, written = get(offsets, fields), get(states, fields), {}, {}\n"
+            "for i, field in ipairs(fields) do\n"
+            "  local expected, offset, head = unpack(ARGV, 4 * i - 2, 4 * i)\n"
+            "  local state = known[i]\n"
+            "  local epoch, owner = head:match('^epoch=%d+ '), state and state:find(' pid=', 1, true)\n"
+            "  if not owner or state:sub(1, #epoch) ~= epoch or found[i] ~= (expected ~= '-' and expected) then\n"
+            "    return {'LINE', i - 1, found[i], state}\n"
+            "  end\n"
+            "  moved[2 * i - 1], moved[2 * i] = field, offset\n"
+            "  written[2 * i - 1], written[2 * i] = field, head .. state:sub(owner)\n"
+            "end\n"
+            "set(offsets, moved)\n"
+            "set(states, written)\n"
+            "return {'OK'}";
+
+static const struct {
+    const char *text;
+    bool writes;
+} scripts[PAWL__REDIS_SCRIPTS] = {
+    [PAWL__REDIS_LOAD] = {load, false},      [PAWL__REDIS_LIST] = {list, false},
+    [PAWL__REDIS_SETTLE] = {settle, false},  [PAWL__REDIS_ACQUIRE] = {acquire, true},
+    [PAWL__REDIS_RELEASE] = {release, true}, [PAWL__REDIS_CHANGE] = {change, true},
+    [PAWL__REDIS_SAVE] = {save, true},
+};
+
+/* ----------------------------------------------------------------------------------------------------- arguments -- */
+
+void
+pawl__redis_args_init(pawl__redis_args *args)
+{
+    args->texts = g_ptr_array_new();
+    args->chunk = g_string_chunk_new(4096);
+}
+
+void
+pawl__redis_args_done(pawl__redis_args *args)
+{
+    g_ptr_array_free(args->texts, TRUE);
+    g_string_chunk_free(args->chunk);
+}
+
+void
+pawl__redis_args_add(pawl__redis_args *args, const char *text)
+{
+    g_ptr_array_add(args->texts, g_string_chunk_insert(args->chunk, text));
+}
+
+void
+pawl__redis_args_add_number(pawl__redis_args *args, int64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRId64, number);
+    pawl__redis_args_add(args, text);
+}
+
+void
+pawl__redis_args_add_position(pawl__redis_args *args, pawl_position position)
+{
+    if (position.known)
+        pawl__redis_args_add_number(args, position.offset);
+    else
+        pawl__redis_args_add(args, "-");
+}
+
+void
+pawl__redis_args_add_field(pawl__redis_args *args, pawl_partition partition)
+{
+    char *field = pawl__redis_field(partition);
+
+    pawl__redis_args_add(args, field);
+    g_free(field);
+}
+
+/* ------------------------------------------------------------------------------------------------------- running -- */
+
+static pawl_status
+other_layout(const pawl__redis_store *store, const char *group, const redisReply *layout, pawl_error *err)
+{
+    char shown[PAWL__BYTES_TEXT_SIZE];
+
+    return pawl_error_set(err, PAWL_UNSUPPORTED, 0, 0,
+                          "group '%s' in %s was written by another pawl: its layout is version '%s', this pawl knows "
+                          "version " LAYOUT,
+                          group, store->url, pawl__text_from_bytes(layout->str, layout->len, shown));
+}
+
+/* The server knows a script by its SHA-1 once it has seen it; after a restart it has not. */
+static pawl_status
+ask_script(pawl__redis_store *store, pawl__redis_script script, GPtrArray *request, int64_t deadline_ms,
+           redisReply **ret_reply, pawl_error *err)
+{
+    char *sha = g_compute_checksum_for_string(G_CHECKSUM_SHA1, scripts[script].text, -1);
+    const char **argv = (const char **) request->pdata;
+    redisReply *reply = NULL;
+    pawl_status status;
+
+    argv[0] = "EVALSHA";
+    argv[1] = sha;
+    status = pawl__redis_ask(store, (int) request->len, argv, scripts[script].writes, deadline_ms, &reply, err);
+    if (status == PAWL_OK && pawl__redis_is_error(reply, "NOSCRIPT")) {
+        freeReplyObject(reply);
+        argv[0] = "EVAL";
+        argv[1] = scripts[script].text;
+        status = pawl__redis_ask(store, (int) request->len, argv, scripts[script].writes, deadline_ms, &reply, err);
+    }
+    g_free(sha);
+    if (status != PAWL_OK)
+        return status;
+    if (reply->type == REDIS_REPLY_ERROR) {
+        status = pawl__redis_fail(store, reply, err);
+        freeReplyObject(reply);
+        return status;
+    }
+    *ret_reply = reply;
+    return PAWL_OK;
+}
+
+/* Whether it is what a script of ours returns. */
+static bool
+is_answer(const redisReply *reply)
+{
+    return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 1 &&
+           reply->element[0]->type == REDIS_REPLY_STRING;
+}
+
+static pawl_status
+check_answer(const pawl__redis_store *store, const char *group, const redisReply *reply, pawl_error *err)
+{
+    if (is_answer(reply) && strcmp(reply->element[0]->str, "OK") == 0)
+        return PAWL_OK;
+    if (is_answer(reply) && strcmp(reply->element[0]->str, "LINE") == 0 && reply->elements == 4)
+        return PAWL_OK;
+    if (is_answer(reply) && strcmp(reply->element[0]->str, "LAYOUT") == 0 && reply->elements == 2)
+        return other_layout(store, group, reply->element[1], err);
+    return pawl__redis_strange(store, err);
+}
+
+pawl_status
+pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__redis_script script,
+                const pawl__redis_args *args, redisReply **ret_reply, pawl_error *err)
+{
+    GPtrArray *request = g_ptr_array_new();
+    char *offsets = pawl__redis_offsets_key(call->group), *states = pawl__redis_states_key(call->group);
+    redisReply *reply = NULL;
+    pawl_status status = pawl__redis_session(store, call->deadline_ms, err);
+
+    g_ptr_array_set_size(request, 2);
+    g_ptr_array_add(request, (gpointer) "2");
+    g_ptr_array_add(request, offsets);
+    g_ptr_array_add(request, states);
+    for (guint i = 0; args != NULL && i < args->texts->len; i++)
+        g_ptr_array_add(request, g_ptr_array_index(args->texts, i));
+    if (status == PAWL_OK)
+        status = ask_script(store, script, request, call->deadline_ms, &reply, err);
+    if (status == PAWL_OK)
+        status = check_answer(store, call->group, reply, err);
+    if (status == PAWL_OK && scripts[script].writes && strcmp(reply->element[0]->str, "OK") == 0)
+        status = pawl__redis_wait_replicas(store, call->deadline_ms, err);
+    if (status == PAWL_OK)
+        *ret_reply = reply;
+    else if (reply != NULL)
+        freeReplyObject(reply);
+    g_ptr_array_free(request, TRUE);
+    g_free(offsets);
+    g_free(states);
+    return status;
+}
+
+bool
+pawl__redis_refused(const redisReply *reply, size_t count, size_t *ret_line)
+{
+    if (strcmp(reply->element[0]->str, "LINE") != 0)
+        return false;
+    *ret_line = MIN((size_t) reply->element[1]->integer, count - 1);
+    return true;
+}

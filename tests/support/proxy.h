@@ -1,0 +1,28 @@
+/*
+ * proxy.h - a TCP proxy before a server, which loses or delays what passes
+ */
+#ifndef PAWL_TESTS_PROXY_H
+#define PAWL_TESTS_PROXY_H
+
+#include <stddef.h>
+
+typedef struct proxy proxy;
+
+/* Listens on a port of its own and connects to this one, both on 127.0.0.1. The caller frees it. */
+proxy *proxy_new(int port);
+int proxy_port(const proxy *between);
+void proxy_free(proxy *between);
+
+/* How many pieces clients have sent so far: a request that is sent at once, and is not large, is one. */
+size_t proxy_requests(proxy *between);
+
+/* The next answer is lost, and its connection with it; then all passes again. */
+void proxy_lose_next_answer(proxy *between);
+
+/* The next request waits, and its client's connection ends; then all passes again. The server hears of neither. */
+void proxy_hold_next_request(proxy *between);
+
+/* Sends the request that waits, if its connection to the server still stands. */
+void proxy_let_go(proxy *between);
+
+#endif
