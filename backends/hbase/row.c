@@ -19,6 +19,7 @@
 #include <yajl/yajl_tree.h>
 
 #include "util/text.h"
+#include "util/partition.h"
 
 #define LAYOUT "1"
 #define NONE   "none"
@@ -29,22 +30,6 @@ typedef enum kind { OFFSET, OWNER, STATE } kind;
 static const char *const suffixes[] = {[OFFSET] = "", [OWNER] = ":owner", [STATE] = ":state"};
 
 /* ------------------------------------------------------------------------------------------- a row in our memory -- */
-
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
 
 static void
 free_line(void *user)
@@ -63,7 +48,7 @@ pawl__hbase_row_new(const char *group)
 
     row->group = g_strdup(group);
     row->guard = g_strdup("");
-    row->lines = g_hash_table_new_full(partition_hash, partition_equal, NULL, free_line);
+    row->lines = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, NULL, free_line);
     return row;
 }
 

@@ -125,16 +125,22 @@ plan_line(const pawl__hbase_change *change, size_t i, pawl_entry *entry, const c
     const pawl_plan_line *line = &change->lines.plan[i];
     pawl_status status = pawl_sys_check_owned(entry, line->epoch, line->expected, place, err);
 
-    if (status == PAWL_OK)
-        entry->pending = line->pending;
-    return status;
+    if (status != PAWL_OK)
+        return status;
+    entry->pending = line->pending;
+    entry->owner.renewed_ms = change->now_ms;
+    return PAWL_OK;
 }
 
 pawl_status
 pawl__hbase_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
 {
-    pawl__hbase_change change = {
-        .call = call, .count = count, .partition = plan_partition, .line = plan_line, .lines.plan = lines};
+    pawl__hbase_change change = {.call = call,
+                                 .count = count,
+                                 .partition = plan_partition,
+                                 .line = plan_line,
+                                 .lines.plan = lines,
+                                 .now_ms = pawl__clock_wall_ms()};
 
     return pawl__hbase_write(self, &change, err);
 }

@@ -85,7 +85,8 @@ static const char *const texts[PAWL__PG_SQL_COUNT] = {
     [PAWL__PG_RELEASE] = "UPDATE {table} o SET owner_host = NULL, owner_pid = NULL, owner_renewed = NULL"
                          " FROM unnest($2::text[], $3::int[], $4::bigint[]) AS line (topic, partition, epoch)"
                          " WHERE " KEY " AND o.epoch = line.epoch",
-    [PAWL__PG_PLAN] = GUARDED(", $6::bigint[]", ", pending", "pending = line.pending"),
+    [PAWL__PG_PLAN] = GUARDED(", $6::bigint[]", ", pending",
+                              "pending = line.pending, owner_renewed = to_timestamp($7::bigint / 1000.0)"),
     [PAWL__PG_SAVE] = GUARDED(", $6::bigint[], $7::bigint[], $8::text[]", ", until, batch, print",
                               "\"offset\" = line.until,"
                               " batch = CASE line.batch WHEN 0 THEN o.batch ELSE line.batch END, print = line.print,"

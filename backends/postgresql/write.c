@@ -121,6 +121,7 @@ pawl__pg_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lin
         return status;
     pawl__pg_add_beliefs(&params, call->group, &beliefs);
     pawl__pg_add_positions(&params, &lines->pending, sizeof *lines, count);
+    pawl__pg_add_number(&params, pawl__clock_wall_ms());
     status = pawl__pg_write_guarded(store, call->group, PAWL__PG_PLAN, &params, &beliefs, err);
     pawl__pg_params_done(&params);
     return status;

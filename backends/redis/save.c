@@ -12,6 +12,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/partition.h"
 
 /* ------------------------------------------------------------------------------------------- what was saved last -- */
 
@@ -21,22 +22,6 @@ typedef struct saved {
     int64_t epoch;
     pawl_position offset;
 } saved;
-
-static guint
-hash_partition(const void *key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) ^ ((guint) partition->number * 2654435761u);
-}
-
-static gboolean
-same_partition(const void *a, const void *b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
 
 static void
 saved_free(void *value)
@@ -53,7 +38,7 @@ remember_group(pawl__redis_store *store, const char *group)
         return;
     pawl__redis_forget(store);
     store->saved_group = g_strdup(group);
-    store->saved = g_hash_table_new_full(hash_partition, same_partition, NULL, saved_free);
+    store->saved = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, NULL, saved_free);
 }
 
 static void

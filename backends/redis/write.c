@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "util/clock.h"
+
 /* ------------------------------------------------------------------------------------------------------- acquire -- */
 
 /*
@@ -125,7 +127,7 @@ pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *
     size_t refused;
 
     pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
-    pawl__redis_args_add(&changes.args, "=");
+    pawl__redis_args_add_number(&changes.args, pawl__clock_wall_ms());
     for (size_t i = 0; i < count; i++) {
         pawl__redis_changes_add(&changes, lines[i].partition, lines[i].epoch, lines[i].expected);
         pawl__redis_args_add(&changes.args, "=");

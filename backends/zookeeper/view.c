@@ -3,23 +3,9 @@
  */
 #include "backends/zookeeper/zookeeper_store.h"
 
+#include "util/partition.h"
+
 #include <string.h>
-
-static guint
-partition_hash(gconstpointer key)
-{
-    const pawl_partition *partition = key;
-
-    return g_str_hash(partition->topic) * 31 + (guint) partition->number;
-}
-
-static gboolean
-partition_equal(gconstpointer a, gconstpointer b)
-{
-    const pawl_partition *left = a, *right = b;
-
-    return left->number == right->number && strcmp(left->topic, right->topic) == 0;
-}
 
 static void
 owner_free(gpointer item)
@@ -38,7 +24,7 @@ pawl__zk_view_new(const char *group)
 
     view->group = g_strdup(group);
     view->owners = g_ptr_array_new_with_free_func(owner_free);
-    view->parts = g_hash_table_new_full(partition_hash, partition_equal, NULL, g_free);
+    view->parts = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, NULL, g_free);
     view->topics = g_string_chunk_new(1024);
     return view;
 }

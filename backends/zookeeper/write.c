@@ -165,6 +165,8 @@ judge_plan(pawl__zk_store *store, const pawl__zk_change *change, size_t i, pawl_
 static void
 write_plan(pawl__zk_store *store, const pawl__zk_change *change, pawl__zk_round *round)
 {
+    int64_t now_ms = pawl__clock_wall_ms();
+
     for (size_t i = 0; i < change->count; i++) {
         const pawl_plan_line *line = &LINES(const pawl_plan_line, change)[i];
         pawl__zk_part *part = part_of(store, line->partition);
@@ -173,6 +175,7 @@ write_plan(pawl__zk_store *store, const pawl__zk_change *change, pawl__zk_round 
         if (part->exists)
             pawl__zk_multi_check(round, path, part->version);
         part->pending = line->pending;
+        part->owner->owner.renewed_ms = now_ms;
         part->owner->changed = true;
         g_free(path);
     }

@@ -323,7 +323,7 @@ owned_properties(void **state)
         {"bootstrap.servers", NULL},
         {"check.crcs", NULL},
         {"fetch.wait.max.ms", NULL},
-        {"group.instance.id", NULL},
+        {"group.instance.id", "instance_id"},
         {"enable.idempotence", NULL},
         {"group.ID", NULL}, /* librdkafka, too, minds the case, and refuses it */
         {"queued", NULL},
