@@ -127,7 +127,8 @@ what_is_written(void **state)
     plan.pending = pawl_position_at(INT64_MAX);
     assert_status(PAWL_OK, pawl_store_plan(store, "layout", &plan, 1, &err), err);
     value = raw_hbase_get(table, "layout", "o:t:3:state");
-    assert_string_equal(value, "{\"renewed_ms\":1764547200000,\"pending\":9223372036854775807}");
+    assert_true(g_str_has_prefix(value, "{\"renewed_ms\":")); /* of the plan */
+    assert_true(g_str_has_suffix(value, ",\"pending\":9223372036854775807}"));
     g_free(value);
     assert_string_not_equal(value = raw_hbase_get(table, "layout", "o:guard"), guard);
     g_free(value);
