@@ -106,6 +106,7 @@ src_libpawl_core_la_SOURCES = \
 SOURCE_MEMORY_SOURCES = \
 	src/source/memory/cluster.c \
 	src/source/memory/cluster.h \
+	src/source/memory/group.c \
 	src/source/memory/lane.c \
 	src/source/memory/memory.h \
 	src/source/memory/source.c

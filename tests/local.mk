@@ -24,6 +24,7 @@ UNIT_TESTS = \
 	tests/unit/test_error \
 	tests/unit/test_expand \
 	tests/unit/test_ini \
+	tests/unit/test_job_group \
 	tests/unit/test_job_hold \
 	tests/unit/test_job_hung \
 	tests/unit/test_job_loop \

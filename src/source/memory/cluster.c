@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "util/partition.h"
+
 #define FIRST_CHUNK 3
 
 static pthread_mutex_t clusters_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,6 +43,8 @@ pawl__memory_cluster_new(const char *name, const char *id)
     cluster->topics = g_ptr_array_new_with_free_func(free_topic);
     cluster->texts = g_string_chunk_new(4096);
     cluster->chunk = FIRST_CHUNK;
+    cluster->assigned = pawl__partitions_new();
+    cluster->revoked = pawl__partitions_new();
     pawl__wait_init(&cluster->wait);
     pthread_mutex_lock(&clusters_lock);
     if (clusters == NULL)
@@ -62,6 +66,8 @@ pawl__memory_cluster_free(pawl__memory_cluster *cluster)
     pthread_mutex_unlock(&clusters_lock);
     g_ptr_array_unref(cluster->topics);
     g_string_chunk_free(cluster->texts);
+    g_array_unref(cluster->assigned);
+    g_array_unref(cluster->revoked);
     pawl__wait_done(&cluster->wait);
     g_free(cluster->name);
     g_free(cluster->id);

@@ -57,6 +57,14 @@ struct pawl__memory_cluster {
     pawl_status failure[PAWL__MEMORY_CALLS];
     bool hanging[PAWL__MEMORY_CALLS];
     int open, most_open; /* ranges */
+
+    /* The group, see group.c. */
+    memory_source *member; /* NULL: there is none */
+    GArray *assigned;      /* pawl_partition, those that are revoked as well; topics are owned */
+    GArray *revoked;       /* of those above */
+    bool lost;             /* they are */
+    guint told;            /* how many of those revoked the member knows of */
+    bool assigned_once;
 };
 
 /* The cluster of that name, or NULL. Takes no cluster's lock. */
@@ -83,10 +91,23 @@ struct memory_source {
 
     GPtrArray *taps;  /* held; owned */
     GPtrArray *lanes; /* owned */
+
+    void (*changed)(void *user); /* members = group */
+    void *changed_user;
 };
 
 /* With the lock held: one past the last offset that this source may read. */
 int64_t pawl__memory_end(const memory_source *source, const memory_log *log);
+
+/* ------------------------------------------------------------------------------------------------------- group.c -- */
+
+pawl_status pawl__memory_subscribe(void *self, const char *const *topics, pawl_error *err);
+void pawl__memory_unsubscribe(void *self);
+bool pawl__memory_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user);
+pawl_status pawl__memory_revoked(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,
+                                 pawl_error *err);
+void pawl__memory_let_go(void *self);
+const pawl_source_member *pawl__memory_member(void *self);
 
 /* -------------------------------------------------------------------------------------------------------- lane.c -- */
 

@@ -6,6 +6,7 @@
  *
  *     cluster.c   the logs, and what a test does to them
  *     source.c    the table: opening, closing, and the questions of the loop's thread
+ *     group.c     membership in a group, and what it assigns
  *     lane.c      reading: ranges, and the records they deliver
  *
  * A cluster has a name. A job reads it when its setting "kafka.bootstrap.servers" is that name and it was made with
@@ -60,6 +61,17 @@ void pawl__memory_cut_end(pawl__memory_cluster *cluster, const char *topic, int 
 
 /* From this offset on everything belongs to open transactions; -1: nothing does. */
 void pawl__memory_open_transaction(pawl__memory_cluster *cluster, const char *topic, int partition, int64_t offset);
+
+/* --------------------------------------------------------------------------------------------------------- group -- */
+
+/* The group assigns a partition to its member, or will when there is one. */
+void pawl__memory_assign(pawl__memory_cluster *cluster, const char *topic, int partition);
+
+/* The group takes a partition back. `lost`: it has given it to another already. */
+void pawl__memory_revoke(pawl__memory_cluster *cluster, const char *topic, int partition, bool lost);
+
+/* Waits until the member has let go of all that was revoked; false when the deadline passed first. */
+bool pawl__memory_await_let_go(pawl__memory_cluster *cluster, int64_t deadline_ms);
 
 /* ---------------------------------------------------------------------------------------------------------- harm -- */
 

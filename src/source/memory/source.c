@@ -48,6 +48,10 @@ memory_open(void *self, const pawl_source_setup *setup, pawl_error *err)
         g_ptr_array_add(source->topics, g_strdup(*topic));
     for (size_t i = 0; i < setup->partition_count; i++)
         pawl__partitions_add(source->partitions, setup->partitions[i]);
+    if (setup->group_member != NULL) {
+        source->changed = setup->group_member->changed;
+        source->changed_user = setup->group_member->user;
+    }
     for (int i = 0; i < setup->lanes; i++)
         g_ptr_array_add(source->lanes, pawl__memory_lane_new(source));
     setup->properties(setup, take_property, source);
@@ -325,6 +329,12 @@ const pawl_source_backend pawl__memory_source = {
     .hold = memory_hold,
     .unhold = memory_unhold,
     .lane = pawl__memory_lane,
+    .subscribe = pawl__memory_subscribe,
+    .assigned = pawl__memory_assigned,
+    .revoked = pawl__memory_revoked,
+    .let_go = pawl__memory_let_go,
+    .unsubscribe = pawl__memory_unsubscribe,
+    .member = pawl__memory_member,
     .wake = pawl__memory_wake,
     .cancel = memory_cancel,
     .range_open = pawl__memory_range_open,
