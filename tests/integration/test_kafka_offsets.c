@@ -243,7 +243,7 @@ static void
 commit_text(const char *group, int32_t number, int64_t offset, const char *metadata)
 {
     const char *const properties[] = {"group.id", group, NULL};
-    rd_kafka_t *client = kafka_fixture_client(RD_KAFKA_CONSUMER, NULL, properties);
+    rd_kafka_t *client = kafka_fixture_client(RD_KAFKA_CONSUMER, rd_kafka_conf_new(), properties);
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_t *line = rd_kafka_topic_partition_list_add(list, topic, number);
 
@@ -306,14 +306,15 @@ a_group_with_members_is_left_alone(void **state)
     offsets_test *test = *state;
     const char *const properties[] = {"group.id", test->group, NULL};
     rd_kafka_t *member;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_t *list;
     int64_t deadline_ms = pawl__clock_ms() + 30000;
     pawl_error err = {0};
     int count = 0;
 
     acquire(test, test->group, 0, pawl_position_at(3));
-    member = kafka_fixture_client(RD_KAFKA_CONSUMER, NULL, properties);
+    member = kafka_fixture_client(RD_KAFKA_CONSUMER, rd_kafka_conf_new(), properties);
     rd_kafka_poll_set_consumer(member);
+    list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, topic, RD_KAFKA_PARTITION_UA);
     assert_int_equal(rd_kafka_subscribe(member, list), RD_KAFKA_RESP_ERR_NO_ERROR);
     rd_kafka_topic_partition_list_destroy(list);
