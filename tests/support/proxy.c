@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ struct proxy {
     /* under the lock of `wait` */
     size_t requests;
     bool lose_answer;
+    const char *const *instead; /* of the next answers; NULL: none */
     bool hold_request;
     bool let_go;
     bool ended;
@@ -124,15 +126,31 @@ pass_request(proxy *between, pair *both)
     }
 }
 
+/* What the client gets instead of this answer, or NULL. */
+static const char *
+take_instead(proxy *between)
+{
+    const char *answer = NULL;
+
+    pawl__wait_lock(&between->wait);
+    if (between->instead != NULL && *between->instead != NULL)
+        answer = *between->instead++;
+    pawl__wait_unlock(&between->wait);
+    return answer;
+}
+
 static void
 pass_answer(proxy *between, pair *both)
 {
     static char piece[PIECE_SIZE];
     ssize_t size = recv(both->server, piece, sizeof piece, 0);
+    const char *instead = size > 0 ? take_instead(between) : NULL;
 
-    if (size > 0 && !take(between, &between->lose_answer)) {
+    if (size > 0 && instead == NULL && !take(between, &between->lose_answer)) {
         send_all(both->client, piece, (size_t) size);
     } else {
+        if (instead != NULL)
+            send_all(both->client, instead, strlen(instead));
         end_side(&both->client);
         end_side(&both->server);
     }
@@ -255,6 +273,14 @@ void
 proxy_lose_next_answer(proxy *between)
 {
     wish(between, &between->lose_answer);
+}
+
+void
+proxy_answer_instead(proxy *between, const char *const *answers)
+{
+    pawl__wait_lock(&between->wait);
+    between->instead = answers;
+    pawl__wait_unlock(&between->wait);
 }
 
 void

@@ -19,6 +19,10 @@ size_t proxy_requests(proxy *between);
 /* The next answer is lost, and its connection with it; then all passes again. */
 void proxy_lose_next_answer(proxy *between);
 
+/* The next answers are lost, and instead of each the client gets one of these, ended by NULL; borrowed. The connection
+ * ends with each. */
+void proxy_answer_instead(proxy *between, const char *const *answers);
+
 /* The next request waits, and its client's connection ends; then all passes again. The server hears of neither. */
 void proxy_hold_next_request(proxy *between);
 
