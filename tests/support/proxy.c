@@ -38,7 +38,7 @@ struct proxy {
     pawl__wait wait;
     /* under the lock of `wait` */
     size_t requests;
-    bool lose_answer;
+    uint64_t lose_answers;
     bool hold_request;
     bool let_go;
     bool ended;
@@ -124,13 +124,25 @@ pass_request(proxy *between, pair *both)
     }
 }
 
+static bool
+take_answer_to_lose(proxy *between)
+{
+    bool lost;
+
+    pawl__wait_lock(&between->wait);
+    lost = (between->lose_answers & 1) != 0;
+    between->lose_answers >>= 1;
+    pawl__wait_unlock(&between->wait);
+    return lost;
+}
+
 static void
 pass_answer(proxy *between, pair *both)
 {
     static char piece[PIECE_SIZE];
     ssize_t size = recv(both->server, piece, sizeof piece, 0);
 
-    if (size > 0 && !take(between, &between->lose_answer)) {
+    if (size > 0 && !take_answer_to_lose(between)) {
         send_all(both->client, piece, (size_t) size);
     } else {
         end_side(&both->client);
@@ -252,9 +264,17 @@ wish(proxy *between, bool *what)
 }
 
 void
+proxy_lose_answers(proxy *between, uint64_t which)
+{
+    pawl__wait_lock(&between->wait);
+    between->lose_answers = which;
+    pawl__wait_unlock(&between->wait);
+}
+
+void
 proxy_lose_next_answer(proxy *between)
 {
-    wish(between, &between->lose_answer);
+    proxy_lose_answers(between, 1);
 }
 
 void
