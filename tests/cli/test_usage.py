@@ -45,7 +45,7 @@ WRONG = [
     (f"offsets show {WHERE} --timeout 30", 2, '--timeout: "30" is not a duration'),
     (f"offsets show {WHERE} --timeout 1ms", 2, "--timeout: 1ms is not between 100ms and 1h"),
     (f"offsets show {WHERE} t", 2, '"t" is one word too many'),
-    ("offsets show --store nonsense:x --group g", 2, "there is no store for 'nonsense:'; there is sqlite:"),
+    ("offsets show --store nonsense:x --group g", 2, "there is no store for 'nonsense:'; there is"),
     ("offsets show --store x --group g", 2, ""),
     ("offsets show --store sqlite:{tmp}/x.db?colour=red --group g", 2, "colour"),
     (f"offsets export {WHERE} --format xml", 2, '--format is one of csv, json, not "xml"'),

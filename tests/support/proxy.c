@@ -39,7 +39,7 @@ struct proxy {
     pawl__wait wait;
     /* under the lock of `wait` */
     size_t requests;
-    bool lose_answer;
+    uint64_t lose_answers;
     const char *const *instead; /* of the next answers; NULL: none */
     bool hold_request;
     bool let_go;
@@ -139,6 +139,18 @@ take_instead(proxy *between)
     return answer;
 }
 
+static bool
+take_answer_to_lose(proxy *between)
+{
+    bool lost;
+
+    pawl__wait_lock(&between->wait);
+    lost = (between->lose_answers & 1) != 0;
+    between->lose_answers >>= 1;
+    pawl__wait_unlock(&between->wait);
+    return lost;
+}
+
 static void
 pass_answer(proxy *between, pair *both)
 {
@@ -146,7 +158,7 @@ pass_answer(proxy *between, pair *both)
     ssize_t size = recv(both->server, piece, sizeof piece, 0);
     const char *instead = size > 0 ? take_instead(between) : NULL;
 
-    if (size > 0 && instead == NULL && !take(between, &between->lose_answer)) {
+    if (size > 0 && instead == NULL && !take_answer_to_lose(between)) {
         send_all(both->client, piece, (size_t) size);
     } else {
         if (instead != NULL)
@@ -270,9 +282,17 @@ wish(proxy *between, bool *what)
 }
 
 void
+proxy_lose_answers(proxy *between, uint64_t which)
+{
+    pawl__wait_lock(&between->wait);
+    between->lose_answers = which;
+    pawl__wait_unlock(&between->wait);
+}
+
+void
 proxy_lose_next_answer(proxy *between)
 {
-    wish(between, &between->lose_answer);
+    proxy_lose_answers(between, 1);
 }
 
 void

@@ -270,6 +270,8 @@ advice(const char *complaint)
         return "; if they are there, they may speak another security.protocol";
     if (strstr(complaint, "SSL routines") != NULL && strstr(complaint, "certificate") == NULL)
         return "; they may not speak TLS, check security.protocol";
+    if (strstr(complaint, "certificate verify failed") != NULL && strstr(complaint, "ssl.ca.location") == NULL)
+        return "; check ssl.ca.location";
     if (strstr(complaint, "SASL authentication error") == NULL)
         return "";
     if (strstr(complaint, "SCRAM") != NULL && rd_kafka_version() < SCRAM_WITH_KAFKA_4)
