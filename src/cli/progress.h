@@ -4,7 +4,6 @@
 #ifndef PAWL_CLI_PROGRESS_H
 #define PAWL_CLI_PROGRESS_H
 
-
 #include <pawl/job.h>
 
 #include "cli/buffer.h"
