@@ -36,6 +36,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_telling \
 	tests/unit/test_jobfile \
 	tests/unit/test_log \
+	tests/unit/test_mirror \
 	tests/unit/test_offsets \
 	tests/unit/test_offsets_file \
 	tests/unit/test_parse \
