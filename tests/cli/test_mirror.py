@@ -53,6 +53,18 @@ def test_what_was_saved_before_is_mirrored(brokers, topic, job, in_kafka):
     assert in_kafka(topic) == {(topic, 0): 10, (topic, 1): 20}
 
 
+def test_a_renewal_is_mirrored(pawl, brokers, topic, job, in_kafka):
+    """So a job that has nothing to read does not let its offsets in Kafka expire."""
+    made = job(brokers, topic, group=topic, process__exec=NOTHING, mirror="kafka", trigger="continuous",
+               refresh__interval="100ms")
+    process = made.start()
+    wait_for(lambda: in_kafka(topic) == {(topic, 0): 10, (topic, 1): 20})
+    pawl("offsets", "delete", "--store", f"kafka://{brokers}", "--group", topic, "--all-topics", "--execute")
+    wait_for(lambda: in_kafka(topic) == {(topic, 0): 10, (topic, 1): 20})
+    process.terminate()
+    made.end(process)
+
+
 def test_a_refusal_only_warns(brokers, topic, job, in_kafka, tmp_path):
     """Somebody else is a member of the group: only members may change its offsets then."""
     folder = tmp_path / "member"
