@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_hung \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
+	tests/unit/test_job_mirror \
 	tests/unit/test_job_owner \
 	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
