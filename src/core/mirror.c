@@ -101,8 +101,8 @@ pawl__mirror_cancel(pawl__mirror *mirror)
 {
     if (mirror == NULL)
         return;
+    pawl_store_cancel(mirror->store); /* first, or the end would write once more */
     tell_to_end(mirror);
-    pawl_store_cancel(mirror->store);
 }
 
 /* ------------------------------------------------------------------------------------------------- on its thread -- */

@@ -65,6 +65,19 @@ a_batch_is_mirrored(void **state)
     fixture_expect_stored(f, "t", 0, 9);
 }
 
+/* The first try fails, and the second one would come when the job is long over. */
+static void
+the_end_waits_for_the_last_ones(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 9);
+    trap_store_fail(TRAP_SAVE, 1, PAWL_FENCED, 0);
+    use_mirror(f);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    expect_mirrored(f, 0, pawl_position_at(9));
+}
+
 static void
 a_mirror_that_fails_only_warns(void **state)
 {
@@ -111,6 +124,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(a_batch_is_mirrored),
+        fixture_test(the_end_waits_for_the_last_ones),
         fixture_test(a_mirror_that_fails_only_warns),
         fixture_test(what_is_given_up_is_not_mirrored),
     };

@@ -60,12 +60,14 @@ static void
 await_lines(witness *w, const GPtrArray *lines, guint count)
 {
     int64_t deadline_ms = pawl__clock_ms() + FAR_MS;
+    guint found;
 
     pawl__wait_lock(&w->wait);
     while (lines->len < count && pawl__wait_until(&w->wait, deadline_ms))
         continue;
-    assert_int_equal(lines->len, count);
+    found = lines->len;
     pawl__wait_unlock(&w->wait);
+    assert_int_equal(found, count);
 }
 
 static void
