@@ -89,6 +89,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \
 	tests/integration/test_kafka_memory \
+	tests/integration/test_kafka_offsets \
 	tests/integration/test_kafka_ranges \
 	tests/integration/test_kafka_records \
 	tests/integration/test_kafka_retry \

@@ -63,8 +63,8 @@ pawl__hbase_row_load(pawl__hbase_store *store, const char *group, int64_t deadli
                                 (size_t) key->len, LONGEST_KEY);
     else if (!store->nothing_stored)
         status = pawl__hbase_scan(store, deadline_ms, key, end, 1, take_row, &one, err);
-    if (status == PAWL_OK && one.row->unreadable != NULL)
-        status = pawl_error_set(err, PAWL_UNSUPPORTED, 0, 0, "%s", one.row->unreadable);
+    if (status == PAWL_OK && one.row->status != PAWL_OK)
+        status = pawl_error_set(err, one.row->status, 0, 0, "%s", one.row->unreadable);
     if (status == PAWL_OK)
         store->row = g_steal_pointer(&one.row);
     pawl__hbase_row_free(one.row);
@@ -109,22 +109,26 @@ change_line(pawl__hbase_store *store, const pawl__hbase_change *change, size_t i
     return change->line(change, i, ret_after, place, err);
 }
 
-/* Makes the PUT out of the row in our memory, and the entries as they will be. */
+/* Makes the PUT out of the row in our memory, and the entries as they will be. *ret_put is NULL when nothing changes
+ * and nothing has to. */
 static pawl_status
 make_put(pawl__hbase_store *store, const pawl__hbase_change *change, const char *token, GString **ret_put,
          pawl_entry *ret_after, pawl_error *err)
 {
     GString *put = pawl__hbase_put_begin(change->call->group);
     pawl_status status = PAWL_OK;
+    gsize begun;
 
     pawl__hbase_put_group(store, put, store->row, change->cluster);
+    begun = put->len;
     for (size_t i = 0; i < change->count && status == PAWL_OK; i++)
         status = change_line(store, change, i, put, &ret_after[i], err);
-    pawl__hbase_put_end(store, put, token, store->row->guard);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && (put->len > begun || !change->may_be_nothing)) {
+        pawl__hbase_put_end(store, put, token, store->row->guard);
         *ret_put = put;
-    else
+    } else {
         g_string_free(put, TRUE);
+    }
     return status;
 }
 
@@ -174,9 +178,9 @@ try_change(pawl__hbase_store *store, const pawl__hbase_change *change, bool *ret
 
     if (status == PAWL_OK)
         status = make_put(store, change, token, &put, after, err);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && put != NULL)
         status = send_put(store, change->call->deadline_ms, put, ret_refused, err);
-    if (status == PAWL_OK && !*ret_refused)
+    if (status == PAWL_OK && put != NULL && !*ret_refused)
         keep_row(store, change, token, after);
     else
         forget_row(store);
@@ -221,14 +225,23 @@ is_verdict(pawl_status status)
 
 /*
  * A gateway asks HBase again when it hears nothing, and is then refused because of its own first try. So after a refusal
- * our lines may be in the way of themselves, which only reading back can tell.
+ * our lines may have been written, which only reading back can tell.
  */
 static pawl_status
 doubt(pawl_status status, pawl_error *err)
 {
-    if (status != PAWL_CONFLICT && status != PAWL_STALE)
+    switch (status) {
+    case PAWL_FENCED:
+    case PAWL_UNREADABLE:
+    case PAWL_UNSUPPORTED:
+    case PAWL_CANCELLED:
+    case PAWL_OUTCOME_UNKNOWN:
         return status;
-    return pawl_error_set(err, PAWL_OUTCOME_UNKNOWN, 0, 0, "HBase refused a write, or one of its own repetitions");
+    default:
+        if (err != NULL)
+            err->status = PAWL_OUTCOME_UNKNOWN, err->flags = 0;
+        return PAWL_OUTCOME_UNKNOWN;
+    }
 }
 
 pawl_status

@@ -32,8 +32,9 @@ typedef struct pawl__hbase_line {
 /* A group's row, as it was under its guard. */
 typedef struct pawl__hbase_row {
     char *group;
-    char *guard;      /* the token of the last write; "" where pawl has not written yet */
-    char *unreadable; /* the sentence about a layout that is not ours, or NULL */
+    char *guard;        /* the token of the last write; "" where pawl has not written yet */
+    pawl_status status; /* PAWL_UNSUPPORTED: another layout; PAWL_UNREADABLE: a cell that pawl did not write */
+    char *unreadable;   /* the sentence about it, or NULL */
     bool has_layout;
     char cluster[PAWL_CLUSTER_SIZE];
     GHashTable *lines; /* pawl_partition, inside the line, to pawl__hbase_line */
@@ -178,10 +179,11 @@ typedef struct pawl__hbase_change {
     } lines;
     const pawl_owner *owner; /* of acquire */
     const char *cluster;
-    int64_t now_ms; /* wall clock */
+    int64_t now_ms;      /* wall clock */
+    bool may_be_nothing; /* of release: on a row just read, lines that change nothing are not written */
 } pawl__hbase_change;
 
-/* Reads the row of a group into store->row. PAWL_UNSUPPORTED: a newer layout. */
+/* Reads the row of a group into store->row. PAWL_UNSUPPORTED: a newer layout. PAWL_UNREADABLE. */
 pawl_status pawl__hbase_row_load(pawl__hbase_store *store, const char *group, int64_t deadline_ms, pawl_error *err);
 
 /* Writes the change, all of it or nothing. */

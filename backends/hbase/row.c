@@ -179,8 +179,7 @@ read_text(yajl_val object, const char *name, char *ret_text, size_t size)
         return true;
     if (!YAJL_IS_STRING(value))
         return false;
-    g_strlcpy(ret_text, YAJL_GET_STRING(value), size);
-    return true;
+    return g_strlcpy(ret_text, YAJL_GET_STRING(value), size) < size;
 }
 
 static bool
@@ -232,24 +231,53 @@ unreadable(pawl__hbase_store *store, const char *group, pawl_partition partition
                            which == OFFSET ? "" : suffixes[which] + 1, place);
 }
 
-/* What the row says of itself. False: it is about a partition, or not ours. */
-static bool
-read_group_cell(pawl__hbase_store *store, pawl__hbase_row *row, const char *column, const pawl__hbase_cell *cell)
+/* The row as a whole cannot be used. Columns come in the order of their names: the layout has the last word. */
+static void
+refuse_row(pawl__hbase_row *row, pawl_status status, char *sentence)
+{
+    g_free(row->unreadable);
+    row->unreadable = sentence;
+    row->status = status;
+}
+
+static void
+read_cluster(const pawl__hbase_store *store, pawl__hbase_row *row, const pawl__hbase_cell *cell)
 {
     char shown[PAWL__BYTES_TEXT_SIZE];
 
+    if (cell->size < sizeof row->cluster && g_strlcpy(row->cluster, cell->value, sizeof row->cluster) == cell->size)
+        return;
+    refuse_row(row, PAWL_UNREADABLE,
+               g_strdup_printf("'%s' is no cluster id that pawl wrote, in column %s:cluster of row '%s' in HBase's "
+                               "table '%s'",
+                               pawl__text_from_bytes(cell->value, cell->size, shown), store->family, row->group,
+                               store->table));
+}
+
+static void
+read_layout(const pawl__hbase_store *store, pawl__hbase_row *row, const pawl__hbase_cell *cell)
+{
+    char shown[PAWL__BYTES_TEXT_SIZE];
+
+    row->has_layout = true;
+    if (strcmp(cell->value, LAYOUT) != 0)
+        refuse_row(row, PAWL_UNSUPPORTED,
+                   g_strdup_printf("row '%s' in HBase's table '%s' has version '%s' of the layout, and this pawl knows "
+                                   "version " LAYOUT " only",
+                                   row->group, store->table, pawl__text_from_bytes(cell->value, cell->size, shown)));
+}
+
+/* What the row says of itself. False: it is about a partition, or not ours. */
+static bool
+read_group_cell(const pawl__hbase_store *store, pawl__hbase_row *row, const char *column, const pawl__hbase_cell *cell)
+{
     if (strcmp(column, "guard") == 0) {
         g_free(row->guard);
         row->guard = g_strdup(cell->value);
     } else if (strcmp(column, "cluster") == 0) {
-        g_strlcpy(row->cluster, cell->value, sizeof row->cluster);
+        read_cluster(store, row, cell);
     } else if (strcmp(column, "layout") == 0) {
-        row->has_layout = true;
-        if (strcmp(cell->value, LAYOUT) != 0)
-            row->unreadable =
-                g_strdup_printf("row '%s' in HBase's table '%s' has version '%s' of the layout, and this "
-                                "pawl knows version " LAYOUT " only",
-                                row->group, store->table, pawl__text_from_bytes(cell->value, cell->size, shown));
+        read_layout(store, row, cell);
     } else {
         return false;
     }

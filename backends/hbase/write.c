@@ -67,10 +67,15 @@ pawl_status
 pawl__hbase_release(void *self, const pawl_store_call *call, const pawl_acquire_line *lines, size_t count,
                     pawl_error *err)
 {
-    pawl__hbase_change change = {
-        .call = call, .count = count, .partition = acquire_partition, .line = release_line, .lines.acquire = lines};
+    pawl__hbase_change change = {.call = call,
+                                 .count = count,
+                                 .partition = acquire_partition,
+                                 .line = release_line,
+                                 .lines.acquire = lines,
+                                 .may_be_nothing = true};
+    pawl_status status = pawl__hbase_row_load(self, call->group, call->deadline_ms, err);
 
-    return pawl__hbase_write(self, &change, err);
+    return status == PAWL_OK ? pawl__hbase_write(self, &change, err) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- save -- */

@@ -127,6 +127,7 @@ const pawl_store_backend pawl_store_module = {
     .cancel = kafka_cancel,
     .place = pawl__kafka_store_place,
     .load = pawl__kafka_store_load,
+    .read_back = pawl__kafka_store_read_back,
     .acquire = pawl__kafka_store_acquire,
     .plan = pawl__kafka_store_plan,
     .save = pawl__kafka_store_save,

@@ -87,6 +87,8 @@ void pawl__kafka_store_offsets_done(pawl__kafka_store *store);
 void pawl__kafka_store_place(void *self, const char *group, pawl_partition partition, char *text, size_t text_size);
 pawl_status pawl__kafka_store_load(void *self, const pawl_store_call *call, const pawl_partition *partitions,
                                    size_t count, pawl_entry *ret_entries, pawl_group_info *ret_group, pawl_error *err);
+pawl_status pawl__kafka_store_read_back(void *self, const pawl_store_call *call, const pawl_partition *partitions,
+                                        size_t count, pawl_entry *ret_entries, pawl_error *err);
 pawl_status pawl__kafka_store_acquire(void *self, const pawl_store_call *call, const pawl_owner *owner,
                                       const char *cluster, pawl_acquire_line *lines, size_t count, pawl_error *err);
 pawl_status pawl__kafka_store_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count,

@@ -99,6 +99,7 @@ pawl__kafka_store_failed(const pawl__kafka_store *store, rd_kafka_resp_err_t cod
     case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
     case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+    case RD_KAFKA_RESP_ERR__FATAL: /* another process with the same instance_id */
         if (store->member != NULL)
             return pawl_error_set(err, PAWL_FENCED, 0, code, "%s: %s: this is no member of the group any more: %s",
                                   store->url, what, reason);

@@ -67,6 +67,28 @@ check_server(pawl__pg_store *store, const PGresult *row, pawl_error *err)
     return PAWL_OK;
 }
 
+/* The function in the server that waits for standbys: unlike the text it is the same in all languages. */
+#define WAITS_FOR_STANDBY "SyncRepWaitForLSN"
+
+static void
+take_notice(void *user, const PGresult *notice)
+{
+    pawl__pg_store *store = user;
+    const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const char *message = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+
+    pawl__log(store->log, g_strcmp0(severity, "WARNING") == 0 ? PAWL_LOG_WARN : PAWL_LOG_DEBUG, "store",
+              "%s: the server says: %s", store->url, message != NULL ? message : "nothing");
+    if (g_strcmp0(PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION), WAITS_FOR_STANDBY) == 0)
+        store->unreplicated = true;
+}
+
+void
+pawl__pg_hear_notices(pawl__pg_store *store)
+{
+    PQsetNoticeReceiver(store->conn, take_notice, store);
+}
+
 static void
 set_session(char *session[2], const char *pid, const char *started)
 {
@@ -155,6 +177,7 @@ connect_to(pawl__pg_store *store, const char *address, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     store->conn = start(store, address);
+    pawl__pg_hear_notices(store);
     while (status == PAWL_OK && PQstatus(store->conn) != CONNECTION_BAD && step != PGRES_POLLING_OK &&
            step != PGRES_POLLING_FAILED) {
         status = pawl__pg_await(store, step == PGRES_POLLING_READING ? POLLIN : POLLOUT);

@@ -22,12 +22,11 @@ static const struct {
     {"25006", PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, "the server can only be read now"},
     {"42501", PAWL_FAILED, 0, "the role may not do that"},
     {"3F000", PAWL_INVALID, 0, "the option 'schema' names none that there is"},
-    {"42P07", PAWL_FAILED, PAWL_ERROR_RETRIABLE, "somebody made the table at the same moment"},
-    {"23505", PAWL_FAILED, PAWL_ERROR_RETRIABLE, "somebody made the table at the same moment"},
     {"53100", PAWL_FAILED, 0, "the server's disk is full: nothing was written"},
     {"53", PAWL_FAILED, PAWL_ERROR_RETRIABLE, "the server is short of something"},
     {"42", PAWL_UNREADABLE, 0, "the table is not as pawl made it"},
     {"22", PAWL_FAILED, 0, "nothing was written"},
+    {"23", PAWL_FAILED, 0, "nothing was written"},
 };
 
 /* A text of several lines as one. The caller frees it. */
@@ -50,16 +49,28 @@ pawl__pg_connection_says(const PGconn *conn)
     return in_one_line(PQerrorMessage(conn));
 }
 
+static bool
+has_state(const PGresult *result, const char *state)
+{
+    return g_strcmp0(PQresultErrorField(result, PG_DIAG_SQLSTATE), state) == 0;
+}
+
 bool
 pawl__pg_is_missing(const PGresult *result)
 {
-    return g_strcmp0(PQresultErrorField(result, PG_DIAG_SQLSTATE), "42P01") == 0;
+    return has_state(result, "42P01");
+}
+
+bool
+pawl__pg_is_made(const PGresult *result)
+{
+    return has_state(result, "42P07") || has_state(result, "23505");
 }
 
 bool
 pawl__pg_is_refused(const PGresult *result)
 {
-    return g_strcmp0(PQresultErrorField(result, PG_DIAG_SQLSTATE), "22012") == 0;
+    return has_state(result, "22012");
 }
 
 pawl_status

@@ -198,6 +198,15 @@ stop_and_judge(pawl__pg_store *store, pawl_status why, pawl__pg_effect effect, P
     return PAWL_OK;
 }
 
+/* A primary that is stopped while it waits for its standby has committed, and says so: a failover may lose that. */
+static pawl_status
+not_replicated(pawl__pg_store *store, pawl__pg_effect effect, pawl_error *err)
+{
+    return pawl_error_set(err, effect == PAWL__PG_COMMITS ? PAWL_OUTCOME_UNKNOWN : PAWL_UNREACHABLE,
+                          effect == PAWL__PG_COMMITS ? 0 : PAWL_ERROR_RETRIABLE, 0,
+                          "%s: no standby of those in synchronous_standby_names has confirmed the commit", store->url);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 pawl_status
@@ -208,6 +217,7 @@ pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *par
     PGresult *kept = NULL;
     pawl_status status;
 
+    store->unreplicated = false;
     if (!PQsendQueryParams(store->conn, store->sql[sql], params->count, params->types, params->values, params->lengths,
                            params->formats, 0))
         return answer_lost(store, effect, err);
@@ -221,10 +231,10 @@ pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *par
     else
         status = judge(store, kept, effect, err);
 
-    if (status == PAWL_OK)
-        *ret_result = kept;
-    else
-        PQclear(kept);
+    if (status == PAWL_OK && store->unreplicated)
+        status = not_replicated(store, effect, err);
+
+    *ret_result = kept;
     return status;
 }
 

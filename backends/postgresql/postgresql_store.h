@@ -58,6 +58,7 @@ typedef struct pawl__pg_store {
 
     PGconn *conn;        /* NULL: not connected */
     char *session[2];    /* the server's process for it: its number, and when it began */
+    bool unreplicated;   /* a commit did not wait for its standby to the end */
     char *lost[2];       /* the same of a connection on which the answer to a write was lost; NULL: there is none */
     int64_t deadline_ms; /* of the call in progress */
     int cancel_fd;       /* an eventfd: readable once the store is cancelled */
@@ -77,6 +78,9 @@ char *pawl__pg_connection_says(const PGconn *conn);
 
 /* Whether a statement failed since pawl's table is not there: then nothing is stored. */
 bool pawl__pg_is_missing(const PGresult *result);
+
+/* Whether a CREATE TABLE failed since somebody else made the table at the same moment: then it is there. */
+bool pawl__pg_is_made(const PGresult *result);
 
 /* Whether a guarded statement found other rows than its lines believe, and wrote nothing: its division by zero. */
 bool pawl__pg_is_refused(const PGresult *result);
@@ -123,6 +127,9 @@ pawl_status pawl__pg_connect(pawl__pg_store *store, pawl_error *err);
 /* Starts a call: takes its deadline, and connects where there is no connection that lives. */
 pawl_status pawl__pg_enter(pawl__pg_store *store, const pawl_store_call *call, pawl_error *err);
 
+/* Sends the server's notices to the log; what it says of standbys is remembered. */
+void pawl__pg_hear_notices(pawl__pg_store *store);
+
 /* The answer to a write was lost: drops the connection, and remembers it for pawl__pg_end_lost(). */
 void pawl__pg_lose(pawl__pg_store *store);
 
@@ -147,11 +154,12 @@ typedef enum pawl__pg_effect {
 pawl_status pawl__pg_await(pawl__pg_store *store, short events);
 
 /*
- * Runs a statement of ours. *ret_result is what it gave; the caller clears it. That pawl's table is not there, or that a
+ * Runs a statement of ours. *ret_result is what it gave, an error as well; the caller clears it. That pawl's table is not there, or that a
  * guarded statement is refused, is no error here, see above; such a result has no rows.
  *
  * When the deadline passes, or cancel comes, the statement is stopped on the server. If the server confirms that, nothing
- * was written: PAWL_TIMEOUT or PAWL_CANCELLED.
+ * was written: PAWL_TIMEOUT or PAWL_CANCELLED. A commit that was only waiting for a standby is there, but not where it
+ * was to be: PAWL_OUTCOME_UNKNOWN.
  */
 pawl_status pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *params, pawl__pg_effect effect,
                          PGresult **ret_result, pawl_error *err);

@@ -46,6 +46,7 @@ static void
 take_back(pawl__pg_store *store)
 {
     set_lent(store, false);
+    pawl__pg_hear_notices(store);
     if (PQstatus(store->conn) == CONNECTION_OK)
         PQsetnonblocking(store->conn, 1);
 }

@@ -272,6 +272,37 @@ acquire_all(const struct acquiring *acquiring, bool *ret_missing, pawl_error *er
     return status;
 }
 
+static pawl_status
+create_table(pawl__pg_store *store, pawl_error *err)
+{
+    PGresult *result = NULL;
+    pawl_status status = pawl__pg_run(store, PAWL__PG_CREATE, &(pawl__pg_params){0}, PAWL__PG_NOTHING, &result, err);
+
+    if (pawl__pg_is_made(result))
+        status = PAWL_OK;
+    PQclear(result);
+    return status;
+}
+
+/* The same for the first acquire of all, which finds no table. */
+static pawl_status
+acquire_in_new_table(const struct acquiring *acquiring, const pawl_store_call *call, pawl_error *err)
+{
+    pawl__pg_store *store = acquiring->store;
+    bool missing = false;
+    pawl_status status = pawl__pg_enter(store, call, err);
+
+    if (status == PAWL_OK)
+        status = create_table(store, err);
+    if (status == PAWL_OK)
+        status = acquire_all(acquiring, &missing, err);
+    if (status == PAWL_OK && missing)
+        status =
+            pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, 0,
+                           "%s, table %s: somebody dropped the table as soon as it was made", store->url, store->table);
+    return status;
+}
+
 pawl_status
 pawl__pg_acquire(void *self, const pawl_store_call *call, const pawl_owner *owner, const char *cluster,
                  pawl_acquire_line *lines, size_t count, pawl_error *err)
@@ -290,13 +321,8 @@ pawl__pg_acquire(void *self, const pawl_store_call *call, const pawl_owner *owne
 
     if (status == PAWL_OK)
         status = acquire_all(&acquiring, &missing, err);
-    if (status == PAWL_OK && missing) {
-        status = pawl__pg_enter(store, call, err);
-        if (status == PAWL_OK)
-            status = pawl__pg_do(store, PAWL__PG_CREATE, PAWL__PG_NOTHING, err);
-        if (status == PAWL_OK)
-            status = acquire_all(&acquiring, &missing, err);
-    }
+    if (status == PAWL_OK && missing)
+        status = acquire_in_new_table(&acquiring, call, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         lines[i].ret_epoch = lines[i].epoch_seen + 1;
     return status;

@@ -82,7 +82,8 @@ void pawl__redis_session_done(pawl__redis_store *store);
 pawl_status pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, bool writes, int64_t deadline_ms,
                             redisReply **ret_reply, pawl_error *err);
 
-/* Waits until as many replicas as `replicas` asks for have all that was written on this connection. */
+/* Waits until as many replicas as `replicas` asks for have all that was written on this connection. That they have not
+ * says nothing of the write itself: PAWL_TIMEOUT. */
 pawl_status pawl__redis_wait_replicas(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
 
 /* ------------------------------------------------------------------------------------------------------- error.c -- */

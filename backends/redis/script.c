@@ -269,6 +269,19 @@ check_answer(const pawl__redis_store *store, const char *group, const redisReply
     return pawl__redis_strange(store, err);
 }
 
+/* What the script has written is there, and may yet be lost with the master. */
+static pawl_status
+confirm(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
+{
+    pawl_status status = pawl__redis_wait_replicas(store, deadline_ms, err);
+
+    if (status == PAWL_OK || status == PAWL_CANCELLED)
+        return status;
+    if (err != NULL)
+        err->status = PAWL_OUTCOME_UNKNOWN, err->flags = 0;
+    return PAWL_OUTCOME_UNKNOWN;
+}
+
 pawl_status
 pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__redis_script script,
                 const pawl__redis_args *args, redisReply **ret_reply, pawl_error *err)
@@ -289,7 +302,7 @@ pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__red
     if (status == PAWL_OK)
         status = check_answer(store, call->group, reply, err);
     if (status == PAWL_OK && scripts[script].writes && strcmp(reply->element[0]->str, "OK") == 0)
-        status = pawl__redis_wait_replicas(store, call->deadline_ms, err);
+        status = confirm(store, call->deadline_ms, err);
     if (status == PAWL_OK)
         *ret_reply = reply;
     else if (reply != NULL)

@@ -78,15 +78,15 @@ pawl__redis_wait_replicas(pawl__redis_store *store, int64_t deadline_ms, pawl_er
         return PAWL_OK;
     g_snprintf(replicas, sizeof replicas, "%" PRId64, store->replicas);
     g_snprintf(timeout, sizeof timeout, "%" PRId64, MAX(left_ms - WAIT_MARGIN_MS, 1)); /* 0 would be for ever */
-    status = pawl__redis_ask(store, 3, argv, true, deadline_ms, &reply, err);
+    status = ask(store, 3, argv, deadline_ms, &reply, err);
     if (status != PAWL_OK)
         return status;
-    if (reply->type != REDIS_REPLY_INTEGER || reply->integer < store->replicas) {
-        status = pawl_error_set(err, PAWL_OUTCOME_UNKNOWN, 0, 0,
+    if (reply->type != REDIS_REPLY_INTEGER)
+        status = pawl__redis_strange(store, err);
+    else if (reply->integer < store->replicas)
+        status = pawl_error_set(err, PAWL_TIMEOUT, PAWL_ERROR_RETRIABLE, 0,
                                 "%lld of %" PRId64 " replicas of redis at %s have confirmed a write in time",
-                                reply->type == REDIS_REPLY_INTEGER ? reply->integer : 0, store->replicas,
-                                store->link.address);
-    }
+                                reply->integer, store->replicas, store->link.address);
     freeReplyObject(reply);
     return status;
 }
@@ -115,21 +115,21 @@ info_says(const char *info, const char *name, const char *value)
     return says;
 }
 
-/* The value of a setting of the server; NULL where it may not be asked for. The caller frees it. */
-static char *
-server_setting(pawl__redis_store *store, const char *name, int64_t deadline_ms)
+/* The value of a setting of the server, which the caller frees; NULL where it may not be asked for. */
+static pawl_status
+server_setting(pawl__redis_store *store, const char *name, int64_t deadline_ms, char **ret_value, pawl_error *err)
 {
     const char *argv[] = {"CONFIG", "GET", name};
     redisReply *reply = NULL;
-    char *value = NULL;
+    pawl_status status = pawl__redis_ask(store, 3, argv, false, deadline_ms, &reply, err);
 
-    if (!pawl__redis_link_is_up(&store->link) ||
-        pawl__redis_ask(store, 3, argv, false, deadline_ms, &reply, NULL) != PAWL_OK)
-        return NULL;
+    *ret_value = NULL;
+    if (status != PAWL_OK)
+        return status;
     if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 && reply->element[1]->type == REDIS_REPLY_STRING)
-        value = g_strdup(reply->element[1]->str);
+        *ret_value = g_strdup(reply->element[1]->str);
     freeReplyObject(reply);
-    return value;
+    return PAWL_OK;
 }
 
 /* A second of saves, or more, may be lost with the machine: that is for people to know, not to be refused. */
@@ -145,12 +145,29 @@ tell_durability(pawl__redis_store *store, bool aof, const char *fsync)
               store->link.address, aof ? "yes" : "no", fsync != NULL ? fsync : "not to be asked for");
 }
 
+/* Without a log of what is written there are the copies that `save` makes, if any. */
+static pawl_status
+check_copies(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
+{
+    char *save;
+    pawl_status status = server_setting(store, "save", deadline_ms, &save, err);
+
+    if (status == PAWL_OK && save != NULL && save[0] == '\0')
+        status = pawl_error_set(err, PAWL_FAILED, 0, 0,
+                                "redis at %s keeps nothing on its disk: set its appendonly to yes and appendfsync to "
+                                "always, or say durability=none",
+                                store->link.address);
+    g_free(save);
+    return status;
+}
+
 /* Refuses a server that throws offsets away by itself. */
 static pawl_status
 check_durability(pawl__redis_store *store, const char *info, int64_t deadline_ms, pawl_error *err)
 {
-    bool aof = info_says(info, "aof_enabled", "1"), forgets;
-    char *save = NULL, *fsync = NULL;
+    bool aof = info_says(info, "aof_enabled", "1");
+    char *fsync = NULL;
+    pawl_status status = PAWL_OK;
 
     if (!store->durable)
         return PAWL_OK;
@@ -160,19 +177,13 @@ check_durability(pawl__redis_store *store, const char *info, int64_t deadline_ms
                               "durability=none",
                               store->link.address);
     if (!aof)
-        save = server_setting(store, "save", deadline_ms);
-    fsync = server_setting(store, "appendfsync", deadline_ms);
-    forgets = save != NULL && save[0] == '\0';
-    if (!forgets)
+        status = check_copies(store, deadline_ms, err);
+    if (status == PAWL_OK)
+        status = server_setting(store, "appendfsync", deadline_ms, &fsync, err);
+    if (status == PAWL_OK)
         tell_durability(store, aof, fsync);
-    g_free(save);
     g_free(fsync);
-    if (forgets)
-        return pawl_error_set(err, PAWL_FAILED, 0, 0,
-                              "redis at %s keeps nothing on its disk: set its appendonly to yes and appendfsync to "
-                              "always, or say durability=none",
-                              store->link.address);
-    return PAWL_OK;
+    return status;
 }
 
 static pawl_status
@@ -232,6 +243,13 @@ select_database(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
     return status;
 }
 
+/* Of an old server, or one where the command has another name. */
+static bool
+is_unknown_command(const redisReply *reply)
+{
+    return g_ascii_strncasecmp(reply->str, "ERR unknown ", strlen("ERR unknown ")) == 0;
+}
+
 /* The number of this connection; 0 on a server that gives none. */
 static pawl_status
 number_connection(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
@@ -242,8 +260,7 @@ number_connection(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err
 
     if (status != PAWL_OK)
         return status;
-    /* The first answer that a server has to give when it asks for a password. */
-    if (pawl__redis_is_error(reply, "NOAUTH"))
+    if (reply->type == REDIS_REPLY_ERROR && !is_unknown_command(reply))
         status = pawl__redis_fail(store, reply, err);
     store->our_connection = reply->type == REDIS_REPLY_INTEGER ? reply->integer : 0;
     freeReplyObject(reply);
@@ -253,7 +270,8 @@ number_connection(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err
 /*
  * A request whose answer was lost may lie unread in the server's socket, and would be carried out after we have looked.
  * Ending its connection there makes sure that it was carried out before, or never will be. Without the right to do so
- * the epoch and the expected offset in the request still guard what was written since.
+ * the epoch and the expected offset in the request still guard what was written since. On another server, as a node of a
+ * cluster that only sends us on, there is nothing to end yet.
  */
 static pawl_status
 end_stray(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
@@ -261,20 +279,19 @@ end_stray(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
     char number[24];
     const char *argv[] = {"CLIENT", "KILL", "ID", number};
     redisReply *reply = NULL;
-    pawl_status status = PAWL_OK;
+    pawl_status status;
 
-    if (store->stray.connection != 0 && strcmp(store->stray.run, store->run) == 0) {
-        g_snprintf(number, sizeof number, "%" PRId64, store->stray.connection);
-        status = pawl__redis_ask(store, 4, argv, false, deadline_ms, &reply, err);
-    }
+    if (store->stray.connection == 0 || strcmp(store->stray.run, store->run) != 0)
+        return PAWL_OK;
+    g_snprintf(number, sizeof number, "%" PRId64, store->stray.connection);
+    status = pawl__redis_ask(store, 4, argv, false, deadline_ms, &reply, err);
     if (status != PAWL_OK)
         return status;
-    if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
+    if (reply->type == REDIS_REPLY_ERROR)
         pawl__log(store->log, PAWL_LOG_WARN, "store",
                   "redis at %s does not end the connection on which an answer was lost: %s", store->link.address,
                   reply->str);
-    if (reply != NULL)
-        freeReplyObject(reply);
+    freeReplyObject(reply);
     g_clear_pointer(&store->stray.run, g_free);
     store->stray.connection = 0;
     return PAWL_OK;

@@ -45,15 +45,20 @@ judge(pawl__zk_store *store, const pawl__zk_change *change, pawl_error *err)
 }
 
 /* A verdict that is no good is given on what the server holds, and not on what we remember. */
+pawl_status
+pawl__zk_change_check(pawl__zk_store *store, const pawl__zk_change *change, pawl_error *err)
+{
+    pawl_status status = pawl__zk_read(store, change->call, change->lines, change->stride, change->count, err);
+
+    return status == PAWL_OK ? judge(store, change, err) : status;
+}
+
 static pawl_status
 read_and_judge(pawl__zk_store *store, const pawl__zk_change *change, bool afresh, pawl_error *err)
 {
-    pawl_status status;
-
     if (!afresh && is_covered(store->view, change) && judge(store, change, NULL) == PAWL_OK)
         return pawl__zk_connect(store, change->call->deadline_ms, err);
-    status = pawl__zk_read(store, change->call, change->lines, change->stride, change->count, err);
-    return status == PAWL_OK ? judge(store, change, err) : status;
+    return pawl__zk_change_check(store, change, err);
 }
 
 /* ------------------------------------------------------------------------------------------------------- sending -- */
@@ -108,14 +113,18 @@ put_group(pawl__zk_store *store, const char *cluster, pawl__zk_round *round)
     pawl__zk_view *view = store->view;
     char *path = pawl__zk_group_path(store, view->group, "/pawl"), *text;
 
-    if (cluster == NULL || cluster[0] == '\0' || strcmp(cluster, view->cluster) == 0) {
-        pawl__zk_multi_check(round, path, view->version);
-    } else {
-        text = pawl__zk_group_text(cluster);
-        pawl__zk_multi_set(round, path, text, view->version++);
+    if (cluster != NULL && cluster[0] != '\0' && strcmp(cluster, view->cluster) != 0) {
         g_strlcpy(view->cluster, cluster, sizeof view->cluster);
-        g_free(text);
+        view->changed = true;
     }
+    if (view->changed) {
+        text = pawl__zk_group_text(view->cluster);
+        pawl__zk_multi_set(round, path, text, view->version++);
+        g_free(text);
+    } else {
+        pawl__zk_multi_check(round, path, view->version);
+    }
+    view->changed = false;
     g_free(path);
 }
 
@@ -167,8 +176,8 @@ write_judged(pawl__zk_store *store, const pawl__zk_change *change, bool *ret_mov
     pawl__zk_round *round = pawl__zk_round_new(store);
     pawl_status status = PAWL_OK;
 
-    put_group(store, change->cluster, round);
     change->write(store, change, round);
+    put_group(store, change->cluster, round);
     if (put_owners(store->view, round)) {
         if (pawl__zk_multi_size(round) > store->packet_limit)
             status = too_large(store, round, change->count, err);
@@ -188,15 +197,15 @@ pawl_status
 pawl__zk_change_run(pawl__zk_store *store, const pawl__zk_change *change, pawl_error *err)
 {
     for (int i = 0; i < TRIES; i++) {
-        bool moved = false;
+        bool afresh = change->afresh || i > 0, moved = false;
         int code = ZOK;
-        pawl_status status = read_and_judge(store, change, change->afresh || i > 0, err);
+        pawl_status status = read_and_judge(store, change, afresh, err);
 
         if (status == PAWL_OK)
             status = write_judged(store, change, &moved, &code, err);
         if (status != PAWL_OK || !moved)
             return status;
-        if (code == ZNONODE)
+        if (code == ZNONODE && afresh) /* not of a group that is gone and that we only remember */
             status = pawl__zk_make_parents(store, change->call, change->lines, change->stride, change->count, err);
         if (status != PAWL_OK)
             return status;

@@ -90,13 +90,14 @@ read_number(const char *text, int64_t max, int64_t *ret_number)
     return pawl__text_offset(text, strlen(text), ret_number) && *ret_number <= max;
 }
 
-static void
+static bool
 read_text(const char *node, char *ret_text, size_t size)
 {
     char *text = pawl__zk_name_from_node(node);
+    bool fits = g_strlcpy(ret_text, text, size) < size;
 
-    g_strlcpy(ret_text, text, size);
     g_free(text);
+    return fits;
 }
 
 /* The lines of a node; NULL when it holds no text. */
@@ -124,7 +125,7 @@ pawl__zk_group_parse(pawl__zk_view *view, GBytes *data, int64_t *ret_layout)
 
     for (size_t i = 1; right && lines[i] != NULL; i++)
         if (g_str_has_prefix(lines[i], "cluster "))
-            read_text(lines[i] + strlen("cluster "), view->cluster, sizeof view->cluster);
+            right = read_text(lines[i] + strlen("cluster "), view->cluster, sizeof view->cluster);
     g_strfreev(lines);
     return right;
 }
@@ -151,7 +152,7 @@ read_part(pawl__zk_view *view, pawl__zk_owner *owner, const char *topic, const c
         part->held = held;
         part->batch = batch;
         part->pending = pending;
-        read_text(count == 5 ? words[4] : "", part->print, sizeof part->print);
+        right = read_text(count == 5 ? words[4] : "", part->print, sizeof part->print);
     }
     g_strfreev(words);
     return right;
@@ -167,9 +168,9 @@ read_owner_line(pawl__zk_view *view, pawl__zk_owner *owner, const char *line, ch
         g_free(*topic);
         *topic = pawl__zk_name_from_node(line + strlen("topic "));
     } else if (g_str_has_prefix(line, "client ")) {
-        read_text(line + strlen("client "), owner->owner.client_id, sizeof owner->owner.client_id);
+        return read_text(line + strlen("client "), owner->owner.client_id, sizeof owner->owner.client_id);
     } else if (g_str_has_prefix(line, "host ")) {
-        read_text(line + strlen("host "), owner->owner.host, sizeof owner->owner.host);
+        return read_text(line + strlen("host "), owner->owner.host, sizeof owner->owner.host);
     } else if (g_str_has_prefix(line, "pid ")) {
         return read_number(line + strlen("pid "), INT64_MAX, &owner->owner.pid);
     } else if (g_str_has_prefix(line, "renewed ")) {

@@ -47,8 +47,8 @@ take_group(reading *read, const pawl__zk_answer *answer, pawl_error *err)
     else if (answer->code == ZOK && !pawl__zk_group_parse(read->view, answer->data, &layout))
         status = pawl_error_set(err, PAWL_UNREADABLE, 0, 0,
                                 "node %s in ZooKeeper at %s holds what pawl did not write: it should begin with a line "
-                                "'layout %d'",
-                                path, read->store->hosts, PAWL__ZK_LAYOUT);
+                                "'layout %d', and a cluster's id has at most %d bytes",
+                                path, read->store->hosts, PAWL__ZK_LAYOUT, PAWL_CLUSTER_SIZE - 1);
     else if (layout > PAWL__ZK_LAYOUT)
         status = pawl_error_set(err, PAWL_UNSUPPORTED, 0, 0,
                                 "node %s in ZooKeeper at %s has layout version %" G_GINT64_FORMAT
@@ -80,13 +80,14 @@ read_group(reading *read, pawl_error *err)
 {
     pawl__zk_round *round = pawl__zk_round_new(read->store);
     char *path = pawl__zk_group_path(read->store, read->call->group, "/pawl");
-    guint group, owners;
+    guint sync = pawl__zk_round_sync(round), group, owners;
     pawl_status status;
 
-    pawl__zk_round_sync(round);
     group = pawl__zk_round_get(round, path);
     owners = pawl__zk_round_children(round, read->owners_path);
     status = pawl__zk_round_wait(round, read->call->deadline_ms, err);
+    if (status == PAWL_OK && pawl__zk_round_answer(round, sync)->code != ZOK)
+        status = pawl__zk_fail(read->store, pawl__zk_round_answer(round, sync)->code, "/", err);
     if (status == PAWL_OK)
         status = take_group(read, pawl__zk_round_answer(round, group), err);
     if (status == PAWL_OK)

@@ -81,7 +81,10 @@ compare_parts(gconstpointer a, gconstpointer b)
                             (left->partition.number < right->partition.number);
 }
 
-/* Also an offset that stays what it is gets a new version: whoever remembers the old one can no longer write. */
+/*
+ * Also an offset that stays what it is gets a new version: whoever remembers the old one can no longer write. A partition
+ * that was never owned may have no node at all: two who acquire it meet at the group's.
+ */
 static void
 write_acquire(pawl__zk_store *store, const pawl__zk_change *change, pawl__zk_round *round)
 {
@@ -93,6 +96,7 @@ write_acquire(pawl__zk_store *store, const pawl__zk_change *change, pawl__zk_rou
         const pawl_acquire_line *line = &LINES(const pawl_acquire_line, change)[i];
         pawl__zk_part *part = part_of(store, line->partition);
 
+        store->view->changed = store->view->changed || part->owner == NULL;
         pawl__zk_part_move(part, made);
         part->held = true;
         if (part->exists)
@@ -143,6 +147,8 @@ pawl__zk_acquire(void *self, const pawl_store_call *call, const pawl_owner *owne
                               .cluster = cluster};
     pawl_status status = check_size(store, call->group, lines, count, err);
 
+    if (status == PAWL_OK)
+        status = pawl__zk_change_check(store, &change, err); /* before anything is made */
     if (status == PAWL_OK)
         status = pawl__zk_make_parents(store, call, lines, sizeof *lines, count, err);
     if (status == PAWL_OK)

@@ -174,6 +174,7 @@ struct pawl__zk_view {
     bool exists; /* the node "pawl" of the group */
     int32_t version;
     char cluster[PAWL_CLUSTER_SIZE];
+    bool changed;      /* the group's node has to be written in the multi under way */
     GPtrArray *owners; /* pawl__zk_owner */
     GHashTable *parts; /* pawl_partition, inside the part, to pawl__zk_part */
     GStringChunk *topics;
@@ -244,12 +245,15 @@ typedef struct pawl__zk_change {
     bool afresh; /* what the store has kept is not enough */
     pawl_status (*judge)(pawl__zk_store *store, const struct pawl__zk_change *change, size_t i, pawl__zk_part *part,
                          pawl_error *err);
-    /* Changes the view and collects the operations on offsets; those on owners that are marked as changed, and the check
-     * of the group's node, come by themselves. */
+    /* Changes the view and collects the operations on offsets; those on owners and on the group's node, written where
+     * they are marked as changed, come by themselves. */
     void (*write)(pawl__zk_store *store, const struct pawl__zk_change *change, pawl__zk_round *round);
     const pawl_owner *owner; /* of acquire */
     const char *cluster;
 } pawl__zk_change;
+
+/* Whether it can be done now, by what the server holds. */
+pawl_status pawl__zk_change_check(pawl__zk_store *store, const pawl__zk_change *change, pawl_error *err);
 
 /* Sends it until it is decided. Afterwards the store's view holds what was written. */
 pawl_status pawl__zk_change_run(pawl__zk_store *store, const pawl__zk_change *change, pawl_error *err);

@@ -89,7 +89,7 @@ typedef struct pawl_stats {
     int64_t skipped;    /* offsets: on_error = skip */
     int64_t lost;       /* offsets: on_data_loss moved over them */
     int64_t partitions; /* held now */
-    int64_t lag;        /* offsets between what is stored and the end, as it was when the last batch was planned */
+    int64_t lag;        /* offsets between what is stored now and the end, as it was when the last batch was planned */
     int64_t plan_ms;    /* of the last batch: finding the ends and cutting the ranges */
     int64_t process_ms; /* of the last batch: fetching and processing */
     int64_t flush_ms;   /* of the last batch: the flush function */

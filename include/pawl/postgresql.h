@@ -14,7 +14,8 @@ PAWL_BEGIN_DECLS
  * The PGconn * of the job's store, inside the transaction that saves this batch's offsets: what flush writes through it
  * is committed with them, or not at all. Valid until flush returns. Savepoints are fine. COMMIT and ROLLBACK are not:
  * they fail the batch, and what a COMMIT has written stays, without its offsets. A statement has to be finished before
- * flush returns. PAWL_UNSUPPORTED: the store of the job is no postgresql: store.
+ * flush returns. What the server remarks goes to pawl's log; a notice receiver that flush sets holds until it returns.
+ * PAWL_UNSUPPORTED: the store of the job is no postgresql: store.
  *
  *     PGconn *conn;
  *

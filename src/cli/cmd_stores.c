@@ -1,5 +1,5 @@
 /*
- * cmd_stores.c - pawl stores: which stores there are, and what each can do
+ * cmd_stores.c - pawl stores: which stores there are, what each can do, and the options of one
  */
 #include "cli/commands.h"
 
@@ -58,34 +58,75 @@ add_store(void *user, const pawl_store_backend *backend)
     return true;
 }
 
+static const pawl_column option_columns[] = {
+    {"OPTION", "name", PAWL_COLUMN_TEXT},
+    {"DEFAULT", "default", PAWL_COLUMN_TEXT},
+    {"WHAT IT DOES", "summary", PAWL_COLUMN_TEXT},
+    {0},
+};
+
+/* What may stand in the query of a store's URL. */
+static pawl_status
+add_options(pawl_table *table, const char *scheme, pawl_error *err)
+{
+    const pawl_store_backend *backend;
+    pawl_status status = pawl_registry_find_store(scheme, &backend, err);
+
+    if (status != PAWL_OK)
+        return status;
+    for (const pawl_store_option *option = backend->options; option != NULL && option->name != NULL; option++) {
+        pawl__table_row(table);
+        pawl__table_text(table, option->name);
+        pawl__table_text(table, option->fallback);
+        pawl__table_text(table, option->summary);
+    }
+    return PAWL_OK;
+}
+
+static void
+print_table(const pawl_table *table, bool as_json)
+{
+    yajl_gen json;
+
+    if (!as_json) {
+        pawl__table_print(table);
+        return;
+    }
+    json = pawl__json_begin(stdout);
+    pawl__table_to_json(table, json);
+    pawl__json_end(json);
+}
+
 static pawl_status
 run(const pawl_invocation *call, pawl_error *err)
 {
     const stores_values *values = call->values;
     const pawl_log log = {PAWL_LOG_WARN, pawl_log_to_stdio, stderr};
-    pawl_table *table = pawl__table_new(columns);
+    bool one = call->operand_count > 0;
+    pawl_table *table = pawl__table_new(one ? option_columns : columns);
+    pawl_status status = PAWL_OK;
 
-    (void) err;
-    pawl_registry_list_stores(add_store, table, &log);
-    if (values->json) {
-        yajl_gen json = pawl__json_begin(stdout);
-
-        pawl__table_to_json(table, json);
-        pawl__json_end(json);
-    } else {
-        pawl__table_print(table);
-    }
+    if (one)
+        status = add_options(table, call->operands[0], err);
+    else
+        pawl_registry_list_stores(add_store, table, &log);
+    if (status == PAWL_OK)
+        print_table(table, values->json);
     pawl__table_free(table);
-    return PAWL_OK;
+    return status;
 }
 
 const pawl_command pawl__cmd_stores = {
     .name = "stores",
     .summary = "lists the stores that are installed, and what each can do",
+    .operands = "[STORE]",
+    .max_operands = 1,
     .details =
         "atomic: a save is all or nothing. cas-epoch: an owner who was replaced is refused. cas-offset: a save that "
         "expects another offset is refused. plan: planned ranges are kept (replay = exact). transaction: results can "
-        "go into the transaction that saves the offsets. list: groups and partitions can be listed.",
+        "go into the transaction that saves the offsets. list: groups and partitions can be listed.\n"
+        "With the name of a store: the options that may stand in the query of its URL, as in "
+        "sqlite:offsets.db?create=no.",
     .options = options,
     .values_size = sizeof(stores_values),
     .run = run,

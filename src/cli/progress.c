@@ -54,10 +54,8 @@ pawl__progress_text(pawl_progress *progress, pawl_job *job, int64_t now_ms, char
     char when[64];
 
     pawl_job_stats(job, &stats);
-    lag = stats.lag;
-    if (pawl_job_report(job, add_range, &in_hand) == 0)
-        lag -= atomic_load(&progress->batch_offsets);
-    lag = MAX(lag - in_hand, 0);
+    pawl_job_report(job, add_range, &in_hand);
+    lag = MAX(stats.lag - in_hand, 0);
     measure(progress, stats.records + in_hand, now_ms);
     if (stats.partitions == 0) {
         g_strlcpy(text, "waiting for partitions", PAWL_PROGRESS_TEXT_SIZE);
@@ -78,7 +76,7 @@ add_member(pawl_buffer *out, const char *name, int64_t number)
 }
 
 static void
-add_json(pawl_buffer *out, const pawl_batch *batch, const pawl_stats *before, const pawl_stats *now, int64_t lag)
+add_json(pawl_buffer *out, const pawl_batch *batch, const pawl_stats *before, const pawl_stats *now)
 {
     int64_t ms = MAX(now->plan_ms + now->process_ms + now->flush_ms + now->save_ms, 1);
     int64_t records = now->records - before->records, bytes = now->bytes - before->bytes;
@@ -90,7 +88,7 @@ add_json(pawl_buffer *out, const pawl_batch *batch, const pawl_stats *before, co
     add_member(out, "bytes", bytes);
     add_member(out, "rejected", now->rejected - before->rejected);
     add_member(out, "skipped", now->skipped - before->skipped);
-    add_member(out, "lag", lag);
+    add_member(out, "lag", now->lag);
     add_member(out, "records_per_s", records * 1000 / ms);
     add_member(out, "bytes_per_s", bytes * 1000 / ms);
     add_member(out, "plan_ms", now->plan_ms);
@@ -104,16 +102,9 @@ void
 pawl__progress_saved(pawl_progress *progress, pawl_job *job, const pawl_batch *batch, pawl_buffer *out)
 {
     pawl_stats now = {.size = sizeof now};
-    int64_t offsets = 0;
 
     pawl_job_stats(job, &now);
-    for (size_t i = 0; i < pawl_batch_count(batch); i++) {
-        const pawl_range *range = pawl_batch_range(batch, i);
-
-        offsets += pawl_range_until(range) - pawl_range_from(range);
-    }
-    atomic_store(&progress->batch_offsets, offsets);
     if (out != NULL)
-        add_json(out, batch, &progress->before, &now, MAX(now.lag - offsets, 0));
+        add_json(out, batch, &progress->before, &now);
     progress->before = now;
 }

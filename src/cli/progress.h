@@ -4,8 +4,6 @@
 #ifndef PAWL_CLI_PROGRESS_H
 #define PAWL_CLI_PROGRESS_H
 
-#include <stdatomic.h>
-
 #include <pawl/job.h>
 
 #include "cli/buffer.h"
@@ -20,7 +18,6 @@ typedef struct pawl_progress {
     /* The thread of flush. */
     pawl_stats before; /* as they were after the last batch */
 
-    atomic_llong batch_offsets; /* in the batch that was saved last */
 } pawl_progress;
 
 #define PAWL_PROGRESS_TEXT_SIZE 160

@@ -54,6 +54,8 @@ pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks, co
     pawl__wait_init(&job->stats_wait);
     job->holdings = pawl__holdings_new();
     job->selected = pawl__partitions_new();
+    job->at_start = pawl__partitions_new();
+    job->topics_at_start = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     job->follow_due_ms = PAWL__NEVER;
     job->config = pawl__config_copy(config);
     job->log = *pawl__config_log(config);
@@ -89,6 +91,8 @@ pawl_job_free(pawl_job *job)
     pawl__stop_free(job->stop);
     pawl__holdings_free(job->holdings);
     g_array_unref(job->selected);
+    g_array_unref(job->at_start);
+    g_hash_table_unref(job->topics_at_start);
     pawl__settings_done(&job->settings);
     pawl_config_free(job->config);
     pawl__wait_done(&job->stats_wait);
@@ -186,8 +190,6 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
 static void
 count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 {
-    if (pawl__batch_is_lost(batch))
-        return;
     pawl__wait_lock(&job->stats_wait);
     job->stats.batches++;
     job->stats.process_ms = process_ms;
@@ -235,9 +237,9 @@ attend(pawl_job *job, pawl_batch *batch, int64_t batch_deadline_ms, pawl_error *
     pawl_status status = check_time(job, batch, batch_deadline_ms, err);
 
     if (status == PAWL_OK)
-        status = pawl__job_refresh(job, err);
-    if (status == PAWL_OK)
         status = pawl__job_mind_group(job, batch, err);
+    if (status == PAWL_OK)
+        status = pawl__job_refresh(job, err);
     return status;
 }
 
@@ -274,7 +276,7 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
     pawl__job_take_in_hand(job, NULL);
-    if (status == PAWL_OK) {
+    if (status == PAWL_OK && !pawl__batch_is_lost(batch)) {
         count_batch(job, batch, processed_ms - started_ms);
         pawl__job_tell_batch(job, batch);
         tell_saved(job, batch);
@@ -302,7 +304,8 @@ look(pawl_job *job, bool *ret_worked, bool *ret_finished, pawl_error *err)
     }
     *ret_worked = batch != NULL;
     pawl__batch_free(batch);
-    if (status == PAWL_FENCED && pawl__job_mark_fenced(job))
+    /* Before a batch ran. One that did has read ahead what nobody would read again. */
+    if (status == PAWL_FENCED && !*ret_worked && pawl__job_mark_fenced(job))
         return PAWL_OK;
     return status;
 }

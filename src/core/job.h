@@ -59,12 +59,14 @@ struct pawl_job {
     int64_t hung_looked_ms;       /* when the stop's thread last looked for hooks that hang */
 
     /* members = group */
-    GArray *selected;          /* pawl_partition: all that the group shares; topics are owned */
-    atomic_bool group_changed; /* the group wants something; set on a thread of the source */
-    int64_t follow_due_ms;     /* when to try again to take over what could not be */
-    int64_t leave_by_ms;       /* until when revoked partitions may be worked on; 0: none are */
+    GArray *selected;            /* pawl_partition: all that the group shares; topics are owned */
+    GArray *at_start;            /* pawl_partition: what there was when the job started; topics are owned */
+    GHashTable *topics_at_start; /* names of the topics of which a batch had been saved by then */
+    atomic_bool group_changed;   /* the group wants something; set on a thread of the source */
+    int64_t follow_due_ms;       /* when to try again to take over what could not be */
+    int64_t leave_by_ms;         /* until when revoked partitions may be worked on; 0: none are */
     int64_t silence_told_ms;
-    bool assigned_once; /* the group has decided for the first time */
+    bool assigned; /* the group has assigned what it will, as far as can be told */
 
     pawl__wait stats_wait; /* guards what follows */
     pawl_stats stats;
@@ -103,6 +105,9 @@ void pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bo
 
 bool pawl__job_is_member(const pawl_job *job);
 
+/* Whether a partition was added after its topic began to be read, so that all of it has to be read. */
+bool pawl__job_is_new(const pawl_job *job, pawl_partition partition);
+
 /* Has the loop look what the group wants of it. On a thread of the source. */
 void pawl__job_group_changed(void *job);
 
@@ -114,6 +119,15 @@ pawl_status pawl__job_follow_group(pawl_job *job, pawl_error *err);
 
 /* Learns which partitions the group takes back: says so in their tenure. */
 pawl_status pawl__job_note_revoked(pawl_job *job, pawl_error *err);
+
+/* Whether what is in hand of a partition has to be dropped: it is lost, or was revoked longer ago than revoke_timeout. */
+bool pawl__job_is_given_up(const pawl_job *job, const pawl__holding *holding);
+
+/*
+ * Learns what is revoked, and waits while the group goes on to another generation, where that is what the store is fenced
+ * by: a save would be refused. For as long as a rebalance may take; PAWL_CANCELLED when the job has to leave.
+ */
+pawl_status pawl__job_await_generation(pawl_job *job, pawl_error *err);
 
 /* While a batch runs: drops its ranges of partitions that are lost, or revoked for too long. */
 pawl_status pawl__job_mind_group(pawl_job *job, pawl_batch *batch, pawl_error *err);

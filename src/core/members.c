@@ -22,6 +22,11 @@
 #define FOLLOW_AGAIN_MS 500
 #define SILENCE_MS      10000
 
+/* How long a rebalance may take: what Kafka allows others by default (max.poll.interval.ms); and how often to look meanwhile
+ * whether the job has to leave. */
+#define REBALANCE_MS       300000
+#define REBALANCE_SLICE_MS 200
+
 bool
 pawl__job_is_member(const pawl_job *job)
 {
@@ -46,26 +51,62 @@ pawl__job_group_changed(void *user)
     pawl__crew_nudge(job->crew);
 }
 
+/* Metadata that tell less than before are no news: what was selected once stays so. */
 static void
 remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
 {
-    g_array_set_size(job->selected, 0);
+    guint index;
+
     for (size_t i = 0; i < count; i++)
-        pawl__partitions_add(job->selected, selected[i]);
+        if (!pawl__partitions_find(job->selected, selected[i], &index))
+            pawl__partitions_add(job->selected, selected[i]);
+    g_array_sort(job->selected, pawl__partition_compare);
+}
+
+/* What there is when the job starts, and of which topics batches were saved before: whatever comes later is new. */
+static pawl_status
+look_around(pawl_job *job, pawl_error *err)
+{
+    const GArray *all = job->selected;
+    pawl_entry *entries = g_new0(pawl_entry, all->len);
+    pawl_status status = pawl_store_load(job->store, job->settings.group, (const pawl_partition *) all->data, all->len,
+                                         entries, NULL, err);
+
+    for (guint i = 0; status == PAWL_OK && i < all->len; i++) {
+        pawl__partitions_add(job->at_start, entries[i].partition);
+        if (entries[i].batch > 0)
+            g_hash_table_add(job->topics_at_start, g_strdup(entries[i].partition.topic));
+    }
+    g_free(entries);
+    return status;
+}
+
+bool
+pawl__job_is_new(const pawl_job *job, pawl_partition partition)
+{
+    guint index;
+
+    return !pawl__partitions_find(job->at_start, partition, &index) ||
+           g_hash_table_contains(job->topics_at_start, partition.topic);
 }
 
 pawl_status
 pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err)
 {
     GPtrArray *topics = g_ptr_array_new();
-    pawl_status status;
+    const pawl_partition *all;
+    pawl_status status = PAWL_OK;
 
     remember_selected(job, selected, count);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || !g_str_equal(selected[i].topic, selected[i - 1].topic)) /* sorted */
-            g_ptr_array_add(topics, (char *) selected[i].topic);
+    all = (const pawl_partition *) job->selected->data;
+    for (guint i = 0; i < job->selected->len; i++)
+        if (i == 0 || !g_str_equal(all[i].topic, all[i - 1].topic)) /* sorted */
+            g_ptr_array_add(topics, (char *) all[i].topic);
     g_ptr_array_add(topics, NULL);
-    status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, err);
+    if (job->at_start->len == 0)
+        status = look_around(job, err);
+    if (status == PAWL_OK)
+        status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, err);
     g_ptr_array_unref(topics);
     return status;
 }
@@ -135,18 +176,43 @@ pawl__job_mark_fenced(pawl_job *job)
 
 /* ------------------------------------------------------------------------------------------------ while a batch runs -- */
 
+bool
+pawl__job_is_given_up(const pawl_job *job, const pawl__holding *holding)
+{
+    bool overdue = job->leave_by_ms != 0 && pawl__clock_ms() >= job->leave_by_ms;
+
+    return holding->tenure == PAWL__TENURE_GONE || (holding->tenure == PAWL__TENURE_LEAVING && overdue);
+}
+
+pawl_status
+pawl__job_await_generation(pawl_job *job, pawl_error *err)
+{
+    const pawl_source_member *member = pawl__job_is_member(job) ? job->source.api->member(job->source.self) : NULL;
+    bool fenced_by_group = (pawl_store_capabilities(job->store) & PAWL_STORE_CAS_EPOCH) == 0;
+    int64_t deadline_ms = pawl__clock_ms() + REBALANCE_MS;
+    pawl_status status = pawl__job_note_revoked(job, err);
+
+    while (status == PAWL_OK && member != NULL && fenced_by_group && pawl__clock_ms() < deadline_ms &&
+           !member->await_generation(member, pawl__clock_ms() + REBALANCE_SLICE_MS)) {
+        if (pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
+            return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to leave while the group rebalanced");
+        status = pawl__job_note_revoked(job, err);
+    }
+    return status;
+}
+
 pawl_status
 pawl__job_mind_group(pawl_job *job, pawl_batch *batch, pawl_error *err)
 {
     pawl_status status = pawl__job_note_revoked(job, err);
-    bool overdue = job->leave_by_ms != 0 && pawl__clock_ms() >= job->leave_by_ms;
     bool dropped = false;
 
     for (size_t i = 0; i < batch->count; i++) {
         pawl_range *range = &batch->ranges[i];
         pawl__tenure tenure = range->holding->tenure;
 
-        if (tenure == PAWL__TENURE_HELD || (tenure == PAWL__TENURE_LEAVING && !overdue) || range->dropped)
+        if (!pawl__job_is_given_up(job, range->holding) || range->dropped ||
+            atomic_load(&range->phase) == PAWL_PHASE_PROCESSED)
             continue;
         range->dropped = dropped = true;
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "%s [%" PRId32 "] %" PRId64 "..%" PRId64 ": dropped unsaved, %s",
@@ -215,14 +281,39 @@ found_assigned(void *user, pawl_partition partition)
         pawl__partitions_add(assigned->partitions, partition);
 }
 
-/* What could not be taken over now is tried again soon, unless it was taken half. */
+/* What was taken half is given up again. */
+static void
+undo_take_over(pawl_job *job, const struct assigned *assigned)
+{
+    GPtrArray *holdings = g_ptr_array_new();
+
+    for (guint i = 0; i < assigned->partitions->len; i++) {
+        pawl__holding *holding =
+            pawl__holdings_find(job->holdings, g_array_index(assigned->partitions, pawl_partition, i));
+
+        if (holding != NULL)
+            g_ptr_array_add(holdings, holding);
+    }
+    if (holdings->len > 0)
+        pawl__job_give_up(job, (pawl__holding **) holdings->pdata, holdings->len, true);
+    g_ptr_array_unref(holdings);
+}
+
+/* A group that rebalances, or a server that is away, may keep partitions from being taken over now. */
+static bool
+may_pass(pawl_status status, const pawl_error *err)
+{
+    return status == PAWL_UNREACHABLE || status == PAWL_STALE || status == PAWL_TIMEOUT || status == PAWL_FENCED ||
+           (err->flags & PAWL_ERROR_RETRIABLE) != 0;
+}
+
+/* What could not be taken over now is tried again soon. */
 static pawl_status
 leave_for_later(pawl_job *job, const struct assigned *assigned, pawl_status status, const pawl_error *err)
 {
-    const pawl_partition *first = &g_array_index(assigned->partitions, pawl_partition, 0);
-
-    if ((status != PAWL_UNREACHABLE && status != PAWL_STALE) || pawl__holdings_find(job->holdings, *first) != NULL)
+    if (!may_pass(status, err))
         return status;
+    undo_take_over(job, assigned);
     pawl__log(&job->log, PAWL_LOG_WARN, "job", "%u assigned partitions have to wait: %s", assigned->partitions->len,
               err->message);
     job->follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
@@ -235,8 +326,7 @@ take_assigned(pawl_job *job, pawl_error *err)
     struct assigned assigned = {.job = job, .partitions = pawl__partitions_new()};
     pawl_status status = PAWL_OK;
 
-    if (job->source.api->assigned(job->source.self, found_assigned, &assigned))
-        job->assigned_once = true;
+    job->assigned = job->source.api->assigned(job->source.self, found_assigned, &assigned);
     g_array_sort(assigned.partitions, pawl__partition_compare);
     if (assigned.partitions->len > 0) {
         const pawl_partition *partitions = &g_array_index(assigned.partitions, pawl_partition, 0);
@@ -257,7 +347,7 @@ tell_silence(pawl_job *job)
     char since[PAWL__DURATION_TEXT_SIZE];
     int64_t now = pawl__clock_ms();
 
-    if (job->assigned_once || now < job->silence_told_ms + SILENCE_MS)
+    if (job->assigned || now < job->silence_told_ms + SILENCE_MS)
         return;
     if (job->silence_told_ms != 0)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "group '%s' has assigned nothing for %s more", job->settings.group,
@@ -273,7 +363,7 @@ pawl__job_follow_group(pawl_job *job, pawl_error *err)
     if (!pawl__job_is_member(job))
         return PAWL_OK;
     tell_silence(job);
-    if (!atomic_exchange(&job->group_changed, false) && pawl__clock_ms() < job->follow_due_ms)
+    if (!atomic_exchange(&job->group_changed, false) && job->assigned && pawl__clock_ms() < job->follow_due_ms)
         return PAWL_OK;
     job->follow_due_ms = PAWL__NEVER;
     status = give_up_revoked(job, err);

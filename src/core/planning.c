@@ -94,7 +94,7 @@ pin_assigned(pawl_job *job)
         if (!holding->pin.known && holding->unanswered_since_ms == 0)
             holding->pin = pawl_position_at(holding->high);
     }
-    job->pinned = job->assigned_once;
+    job->pinned = job->pinned || job->assigned;
     return job->pinned;
 }
 
@@ -329,6 +329,8 @@ is_drained(pawl_job *job)
                                    holding->position < MIN(holding->pin.offset, holding->high)))
             return false;
     }
+    if (pawl__job_is_member(job) && (!job->assigned || job->follow_due_ms != PAWL__NEVER || job->group_changed))
+        return false;
     return job->pinned;
 }
 

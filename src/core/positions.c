@@ -55,7 +55,7 @@ renew_stored(pawl_job *job, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (!holding->stored.known || planned_until(holding).known)
+        if (holding->tenure == PAWL__TENURE_GONE || !holding->stored.known || planned_until(holding).known)
             continue;
         positions[known] = holding->stored.offset;
         holdings[known++] = holding;
@@ -78,7 +78,7 @@ renew_planned(pawl_job *job, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (planned_until(holding).known)
+        if (holding->tenure != PAWL__TENURE_GONE && planned_until(holding).known)
             lines[planned++] = pawl__job_plan_line(holding, planned_until(holding));
     }
     if (planned > 0)

@@ -383,11 +383,14 @@ void
 pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bool give_back)
 {
     pawl_source_tap **taps = g_new0(pawl_source_tap *, count);
+    size_t held = 0;
 
     release(job, holdings, count, give_back);
     for (size_t i = 0; i < count; i++)
-        taps[i] = holdings[i]->tap;
-    job->source.api->unhold(job->source.self, taps, count);
+        if (holdings[i]->tap != NULL) /* NULL: it was taken half */
+            taps[held++] = holdings[i]->tap;
+    if (held > 0)
+        job->source.api->unhold(job->source.self, taps, held);
     for (size_t i = 0; i < count; i++) {
         pawl__mirror_forget(job->mirror, holdings[i]->partition);
         pawl__holdings_remove(job->holdings, holdings[i]);

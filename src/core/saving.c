@@ -245,7 +245,7 @@ wait_for_retry(pawl_job *job, const pawl_batch *batch, int attempt, pawl_error *
               attempt, pawl__text_about_duration(delay, wait), err->message);
     atomic_fetch_add(&job->counts.retries, 1);
     pawl__keeper_lend(job->keeper);
-    pawl__stop_wait_to_leave(job->stop, pawl__clock_ms() + delay);
+    pawl__stop_wait_to_leave(job->stop, MIN(pawl__clock_ms() + delay, pawl__job_group_deadline(job)));
     return pawl__keeper_take_back(job->keeper, err);
 }
 
@@ -273,15 +273,15 @@ note_losses(pawl_job *job, pawl_batch *batch)
     pawl__wait_unlock(&job->stats_wait);
 }
 
-/* Leaves out what became another's while it was processed. What is only revoked is still ours to save. */
+/* Leaves out what became another's while it was processed. What is only revoked is still ours to save, for a while. */
 static pawl_status
 drop_given_up(struct saving *saving, pawl_error *err)
 {
     pawl_batch *batch = saving->batch;
-    pawl_status status = pawl__job_note_revoked(saving->job, err);
+    pawl_status status = pawl__job_await_generation(saving->job, err);
 
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->ranges[i].holding->tenure == PAWL__TENURE_GONE)
+        if (pawl__job_is_given_up(saving->job, batch->ranges[i].holding))
             batch->ranges[i].state = PAWL__RANGE_DROPPED;
     pawl__batch_gather(batch);
     return status;
@@ -298,12 +298,13 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     };
     pawl_status status;
     int attempt = 0;
-    bool again = false;
+    bool again;
 
     note_losses(job, batch);
     batch->must_flush = batch->must_flush || job->held_batches >= job->settings.max_held_batches;
     do {
         attempt++;
+        again = false;
         status = drop_given_up(&saving, err);
         if (status == PAWL_OK)
             status = flush_and_save(&saving, &again, err);

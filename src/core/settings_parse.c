@@ -144,6 +144,7 @@ pawl__settings_done(pawl__settings *settings)
 {
     g_free(settings->group);
     g_free(settings->client_id);
+    g_free(settings->instance_id);
     g_strfreev(settings->topics);
     g_free(settings->topics_pattern);
     pawl__settings_free_places(settings->partitions, settings->partition_count);

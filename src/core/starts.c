@@ -53,26 +53,6 @@ has_stored_sibling(const pawl_entry *entries, size_t count, const char *topic)
     return false;
 }
 
-/*
- * In a group the siblings are others' partitions too, and those may be starting just now: an offset without a batch tells
- * nothing.
- */
-static pawl_status
-load_siblings(pawl_job *job, pawl_entry **ret_entries, size_t *ret_count, pawl_error *err)
-{
-    size_t count = job->selected->len;
-    pawl_entry *entries = g_new0(pawl_entry, count);
-    pawl_status status = pawl_store_load(job->store, job->settings.group, (const pawl_partition *) job->selected->data,
-                                         count, entries, NULL, err);
-
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        if (entries[i].batch == 0)
-            entries[i].offset = pawl_position_absent();
-    *ret_entries = entries;
-    *ret_count = count;
-    return status;
-}
-
 /* The offset that start = LIST gives for a partition, or NULL. */
 static const pawl__settings_place *
 listed(const pawl__settings *settings, pawl_partition partition)
@@ -143,7 +123,9 @@ start_from_setting(pawl_job *job, const pawl_bounds_line *bounds, const pawl_tim
 static bool
 is_new(const pawl_job *job, const pawl_entry *entries, size_t count, pawl_partition partition)
 {
-    if (job->recovered && !pawl__job_is_member(job))
+    if (pawl__job_is_member(job))
+        return listed(&job->settings, partition) == NULL && pawl__job_is_new(job, partition);
+    if (job->recovered)
         return true;
     return listed(&job->settings, partition) == NULL && has_stored_sibling(entries, count, partition.topic);
 }
@@ -162,9 +144,8 @@ log_start(pawl_job *job, const pawl_bounds_line *bounds, int64_t offset)
 }
 
 static pawl_status
-resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const pawl_entry *siblings, size_t sibling_count,
-               const pawl_bounds_line *bounds, const pawl_time_line *times, size_t absent, pawl_position *ret_initial,
-               pawl_error *err)
+resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const pawl_bounds_line *bounds,
+               const pawl_time_line *times, size_t absent, pawl_position *ret_initial, pawl_error *err)
 {
     size_t next = 0;
 
@@ -175,7 +156,7 @@ resolve_absent(pawl_job *job, const pawl_entry *entries, size_t count, const paw
 
         if (entries[i].offset.known)
             continue;
-        if (!is_new(job, siblings, sibling_count, line->partition))
+        if (!is_new(job, entries, count, line->partition))
             status = start_from_setting(job, line, &times[next], &offset, err);
         next++;
         if (status != PAWL_OK)
@@ -204,9 +185,7 @@ pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count,
 {
     pawl_bounds_line *bounds = g_new0(pawl_bounds_line, count);
     pawl_time_line *times = g_new0(pawl_time_line, count);
-    pawl_entry *loaded = NULL;
-    const pawl_entry *siblings = entries;
-    size_t absent = 0, sibling_count = count;
+    size_t absent = 0;
     pawl_status status = PAWL_OK;
 
     for (size_t i = 0; i < count; i++) {
@@ -218,13 +197,8 @@ pawl__job_resolve_starts(pawl_job *job, const pawl_entry *entries, size_t count,
         status = pawl__job_bounds(job, bounds, absent, err);
     if (status == PAWL_OK)
         status = ask_times(job, bounds, times, absent, err);
-    if (status == PAWL_OK && absent > 0 && pawl__job_is_member(job)) {
-        status = load_siblings(job, &loaded, &sibling_count, err);
-        siblings = loaded;
-    }
     if (status == PAWL_OK)
-        status = resolve_absent(job, entries, count, siblings, sibling_count, bounds, times, absent, ret_initial, err);
-    g_free(loaded);
+        status = resolve_absent(job, entries, count, bounds, times, absent, ret_initial, err);
     g_free(bounds);
     g_free(times);
     return status;

@@ -96,7 +96,7 @@ WRONG_FILES = {
     "partition twice": (HEAD.replace("topics = t", "partitions = t:0,0") + TAIL, "job.ini:3: partitions: "),
     "topic name": (HEAD.replace("topics = t", "topics = a/b") + TAIL, "job.ini:3: topics: ", "a/b"),
     "group empty": (GOOD.replace("group = g", "group ="), "job.ini:2: group: has 0 bytes"),
-    "members": (job("members = group"), "job.ini:5: members: "),
+    "members": (job("members = many"), 'job.ini:5: members: "many" is not one of: alone, group'),
     "store of no kind": (GOOD.replace("sqlite:offsets.db", "offsets.db"), "job.ini:4: store: "),
     "property's value": (kafka("socket.timeout.ms = soon"), "job.ini:7: socket.timeout.ms: "),
     "property's range": (kafka("socket.timeout.ms = 1"), "job.ini:7: socket.timeout.ms: ", "range"),

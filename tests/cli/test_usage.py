@@ -32,8 +32,8 @@ WRONG = [
     ("stores --jsn", 2, "there is no option --jsn; did you mean --json?"),
     ("stores --js", 2, "there is no option --js; did you mean --json?"),
     ("stores --json=yes", 2, "--json takes no value"),
-    ("stores sqlite", 2, '"sqlite" is one word too many'),
-    ("stores -- --json", 2, '"--json" is one word too many'),
+    ("stores sqlite redis", 2, '"redis" is one word too many'),
+    ("stores nothing", 2, "there is no store for 'nothing:'; there is"),
     ("offsets show --group g", 2, "--store URL is required"),
     ("offsets show --store", 2, "--store needs a value"),
     (f"offsets show {STORE} {STORE}", 2, "--store is given twice"),
@@ -45,7 +45,7 @@ WRONG = [
     (f"offsets show {WHERE} --timeout 30", 2, '--timeout: "30" is not a duration'),
     (f"offsets show {WHERE} --timeout 1ms", 2, "--timeout: 1ms is not between 100ms and 1h"),
     (f"offsets show {WHERE} t", 2, '"t" is one word too many'),
-    ("offsets show --store nonsense:x --group g", 2, "there is no store for 'nonsense:'; there is sqlite:"),
+    ("offsets show --store nonsense:x --group g", 2, "there is no store for 'nonsense:'; there is"),
     ("offsets show --store x --group g", 2, ""),
     ("offsets show --store sqlite:{tmp}/x.db?colour=red --group g", 2, "colour"),
     (f"offsets export {WHERE} --format xml", 2, '--format is one of csv, json, not "xml"'),
@@ -202,3 +202,10 @@ def test_a_full_disk_is_noticed(pawl):
         done = subprocess.run([BUILD / "src/cli/pawl", "stores"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert "cannot write to standard output" in done.stderr
+
+
+def test_options_of_a_store(pawl):
+    """What the module's table says stands there, for people and for programs."""
+    rows = {row["name"]: row for row in pawl("stores", "sqlite", "--json").json}
+    assert rows["busy_timeout"]["default"] == "30s"
+    assert set(rows) == {line.split()[0] for line in pawl("stores", "sqlite").out.splitlines()[1:]}

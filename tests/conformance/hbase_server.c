@@ -143,6 +143,54 @@ what_is_written(void **state)
     pawl_store_close(store);
 }
 
+/* There is nothing to give back: nothing is written. */
+static void
+a_release_of_nothing(void **state)
+{
+    pawl_store *store = open_store(raw_hbase_gateway()), *other = open_store(raw_hbase_gateway());
+    pawl_acquire_line line = {.partition = {"t", 0}, .ret_epoch = 1};
+    char *guard, *after;
+    pawl_error err;
+
+    (void) state;
+    assert_status(PAWL_OK, pawl_store_release(store, "nothing", &line, 1, &err), err);
+    assert_null(raw_hbase_get(table, "nothing", "o:guard"));
+    assert_null(raw_hbase_get(table, "nothing", "o:layout"));
+
+    line.ret_epoch = suite_acquire(store, "nothing", "t", 0, pawl_position_at(1));
+    suite_acquire(other, "nothing", "t", 0, pawl_position_at(1));
+    guard = raw_hbase_get(table, "nothing", "o:guard");
+    assert_status(PAWL_OK, pawl_store_release(store, "nothing", &line, 1, &err), err);
+    assert_string_equal(guard, after = raw_hbase_get(table, "nothing", "o:guard"));
+    g_free(after);
+    g_free(guard);
+    pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+/* Not one letter of a cluster's id is lost. */
+static void
+a_cluster_that_is_too_long(void **state)
+{
+    pawl_store *store = open_store(raw_hbase_gateway());
+    char *cluster = g_strnfill(PAWL_CLUSTER_SIZE, 'c'), *stored;
+    pawl_acquire_line line = {.partition = {"t", 0}};
+    pawl_owner owner = suite_owner("c");
+    pawl_entry entry;
+    pawl_error err;
+
+    (void) state;
+    line.epoch_seen = suite_acquire(store, "long", "t", 0, pawl_position_at(1));
+    raw_hbase_put(table, "long", "o:cluster", cluster);
+    assert_status(PAWL_UNREADABLE, pawl_store_load(store, "long", &line.partition, 1, &entry, NULL, &err), err);
+    assert_says(err, "o:cluster");
+    assert_status(PAWL_UNREADABLE, pawl_store_acquire(store, "long", &owner, "new", &line, 1, &err), err);
+    assert_string_equal(cluster, stored = raw_hbase_get(table, "long", "o:cluster"));
+    g_free(stored);
+    g_free(cluster);
+    pawl_store_close(store);
+}
+
 /* An owner that cannot be read is no missing owner. */
 static void
 a_spoiled_owner(void **state)
@@ -241,6 +289,28 @@ an_answer_that_is_lost(void **state)
     assert_int_equal(line.ret_epoch, epoch + 1);
     proxy_lose_next_answer(between);
     assert_status(PAWL_FENCED, suite_save(store, "lost", "t", 0, epoch, pawl_position_at(5), 6, &err), err);
+    pawl_store_close(store);
+    proxy_free(between);
+}
+
+/* The gateway writes twice and is refused because of its own first try; then HBase is away when the row is read. */
+static void
+a_refusal_of_one_s_own_write(void **state)
+{
+    static const char *const answers[] = {
+        "HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        NULL,
+    };
+    proxy *between;
+    pawl_store *store = open_behind(&between);
+    int64_t epoch = suite_acquire(store, "own", "t", 0, pawl_position_at(0));
+    pawl_error err;
+
+    (void) state;
+    proxy_answer_instead(between, answers);
+    assert_status(PAWL_OK, suite_save(store, "own", "t", 0, epoch, pawl_position_at(0), 1, &err), err);
+    assert_stored(store, "own", 0, 1);
     pawl_store_close(store);
     proxy_free(between);
 }
@@ -519,10 +589,13 @@ hbase_server_tests(void)
         cmocka_unit_test(two_members_change_one_row),
         cmocka_unit_test(fenced_and_moved_behind_the_back),
         cmocka_unit_test(what_is_written),
+        cmocka_unit_test(a_release_of_nothing),
+        cmocka_unit_test(a_cluster_that_is_too_long),
         cmocka_unit_test(a_spoiled_owner),
         cmocka_unit_test(a_row_made_by_hand),
         cmocka_unit_test(a_save_is_one_request),
         cmocka_unit_test(an_answer_that_is_lost),
+        cmocka_unit_test(a_refusal_of_one_s_own_write),
         cmocka_unit_test(a_request_that_arrives_late),
         cmocka_unit_test(another_kind_of_server),
         cmocka_unit_test(the_next_gateway_is_asked),

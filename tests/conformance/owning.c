@@ -100,6 +100,25 @@ initial_only_where_absent(void **state)
     assert_offset(suite, "t", 1, pawl_position_at(99));
 }
 
+/* Nobody has owned it and it has no offset: it is acquired once all the same. */
+static void
+acquire_of_what_is_nowhere(void **state)
+{
+    suite_state *suite = *state;
+    pawl_owner owner = suite_owner("late");
+    pawl_acquire_line line = {.partition = {"t", 0}};
+    pawl_store *second;
+    pawl_error err;
+
+    suite_need(suite, PAWL_STORE_CAS_EPOCH);
+    second = suite_open(suite->under_test, 5000);
+    suite_acquire(suite->store, suite->group, "other", 0, pawl_position_absent());
+    assert_int_equal(suite_load(second, suite->group, "t", 0).epoch, 0);
+    suite_acquire(suite->store, suite->group, "t", 0, pawl_position_absent());
+    assert_status(PAWL_STALE, pawl_store_acquire(second, suite->group, &owner, NULL, &line, 1, &err), err);
+    pawl_store_close(second);
+}
+
 /* One line was read too long ago: none is acquired. */
 static void
 acquire_is_all_or_nothing(void **state)
@@ -237,15 +256,11 @@ handles_see_the_same(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(nothing_stored_is_zeros),
-    suite_test(acquire_records_the_owner),
-    suite_test(an_owner_s_longest_names),
-    suite_test(initial_only_where_absent),
-    suite_test(acquire_is_all_or_nothing),
-    suite_test(a_former_owner_saves_nothing),
-    suite_test(release_keeps_offset_and_epoch),
-    suite_test(release_only_clears_its_own),
-    suite_test(groups_do_not_meet),
+    suite_test(nothing_stored_is_zeros),      suite_test(acquire_records_the_owner),
+    suite_test(an_owner_s_longest_names),     suite_test(initial_only_where_absent),
+    suite_test(acquire_of_what_is_nowhere),   suite_test(acquire_is_all_or_nothing),
+    suite_test(a_former_owner_saves_nothing), suite_test(release_keeps_offset_and_epoch),
+    suite_test(release_only_clears_its_own),  suite_test(groups_do_not_meet),
     suite_test(handles_see_the_same),
 };
 

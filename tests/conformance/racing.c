@@ -9,9 +9,10 @@
 typedef struct racing_thread {
     const conformance *under_test;
     const char *group;
-    int32_t number; /* of the partition */
-    int64_t goal;   /* offsets to reach */
-    uint8_t *saved; /* one counter an offset, shared: each has to be raised exactly once */
+    const char *name; /* two owners of one name and one moment are one to a store */
+    int32_t number;   /* of the partition */
+    int64_t goal;     /* offsets to reach */
+    uint8_t *saved;   /* one counter an offset, shared: each has to be raised exactly once */
     int64_t own_saves;
     int64_t takeovers;
     pthread_barrier_t *start;
@@ -23,7 +24,7 @@ typedef struct racing_thread {
 static pawl_status
 take_over(pawl_store *store, const racing_thread *racer, int64_t *ret_epoch, pawl_position *ret_offset, pawl_error *err)
 {
-    pawl_owner owner = suite_owner("racer");
+    pawl_owner owner = suite_owner(racer->name);
     pawl_acquire_line line = {.partition = {"t", racer->number}, .initial = pawl_position_at(0)};
     pawl_entry entry;
     pawl_status status = pawl_store_load(store, racer->group, &line.partition, 1, &entry, NULL, err);
@@ -129,8 +130,11 @@ two_owners(void **state)
 
     suite_need(suite, PAWL_STORE_CAS_EPOCH | PAWL_STORE_CAS_OFFSET);
     for (size_t i = 0; i < 2; i++)
-        racers[i] =
-            (racing_thread){.under_test = suite->under_test, .group = suite->group, .goal = goal, .saved = saved};
+        racers[i] = (racing_thread){.under_test = suite->under_test,
+                                    .group = suite->group,
+                                    .name = i == 0 ? "first" : "second",
+                                    .goal = goal,
+                                    .saved = saved};
     run_race(racers, 2);
     for (int64_t i = 0; i < goal; i++)
         assert_int_equal(saved[i], 1);
@@ -155,6 +159,7 @@ eight_writers(void **state)
         racers[i] = (racing_thread){
             .under_test = suite->under_test,
             .group = suite->group,
+            .name = "racer",
             .number = (int32_t) i,
             .goal = goal,
             .saved = saved[i],
@@ -168,9 +173,70 @@ eight_writers(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------- nobody's so far -- */
+
+/* One who wants a partition that nobody has owned. */
+typedef struct newcomer {
+    pawl_store *store;
+    const char *group;
+    const char *name;
+    int32_t number;
+    pthread_barrier_t *start;
+    pawl_status status;
+    pawl_error err;
+} newcomer;
+
+static void *
+come(void *user)
+{
+    newcomer *one = user;
+    pawl_owner owner = suite_owner(one->name);
+    pawl_acquire_line line = {.partition = {"t", one->number}};
+
+    pthread_barrier_wait(one->start);
+    one->status = pawl_store_acquire(one->store, one->group, &owner, NULL, &line, 1, &one->err);
+    return NULL;
+}
+
+/* There is no offset, and none is given: all that the two can meet at is the group. */
+static void
+one_of_two_newcomers(void **state)
+{
+    suite_state *suite = *state;
+    newcomer two[2];
+    pthread_t threads[2];
+    pthread_barrier_t start;
+
+    suite_need(suite, PAWL_STORE_CAS_EPOCH);
+    pthread_barrier_init(&start, NULL, 2);
+    for (int i = 0; i < 2; i++)
+        two[i] = (newcomer){.store = suite_open(suite->under_test, 60000),
+                            .group = suite->group,
+                            .name = i == 0 ? "first" : "second",
+                            .start = &start};
+    suite_acquire(suite->store, suite->group, "other", 0, pawl_position_absent());
+    for (int32_t number = 0; number < 20; number++) {
+        for (int i = 0; i < 2; i++) {
+            two[i].number = number;
+            assert_int_equal(suite_load(two[i].store, suite->group, "t", number).epoch, 0);
+            assert_int_equal(pthread_create(&threads[i], NULL, come, &two[i]), 0);
+        }
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+        for (int i = 0; i < 2; i++)
+            if (two[i].status != PAWL_OK)
+                assert_status(PAWL_STALE, two[i].status, two[i].err);
+        assert_true((two[0].status == PAWL_OK) != (two[1].status == PAWL_OK));
+    }
+    for (int i = 0; i < 2; i++)
+        pawl_store_close(two[i].store);
+    pthread_barrier_destroy(&start);
+}
+
 static const struct CMUnitTest tests[] = {
     suite_test(two_owners),
     suite_test(eight_writers),
+    suite_test(one_of_two_newcomers),
 };
 
 const suite_tests suite_racing = {tests, G_N_ELEMENTS(tests)};

@@ -16,6 +16,8 @@
 
 #include <pawl/sys/registry.h>
 
+#include "util/clock.h"
+
 extern const pawl_store_backend pawl__store_redis;
 
 bool
@@ -90,6 +92,37 @@ raw_ask(const char *url, const char *format, ...)
     text = ask(url, format, words);
     va_end(words);
     return text;
+}
+
+static void
+await_cluster(const char *url)
+{
+    int64_t deadline_ms = pawl__clock_ms() + 20000;
+    bool ok;
+
+    do {
+        char *info = raw_ask(url, "CLUSTER INFO");
+
+        ok = strstr(info, "cluster_state:ok") != NULL;
+        g_free(info);
+        assert_true(pawl__clock_ms() < deadline_ms);
+    } while (!ok);
+}
+
+service *
+raw_node(void)
+{
+    return raw_server((const char *const[]){"cluster-enabled=yes", "cluster-node-timeout=2000", NULL});
+}
+
+void
+raw_join_nodes(const char *low_url, const char *high_url)
+{
+    raw_do(low_url, "CLUSTER ADDSLOTSRANGE 0 8191");
+    raw_do(high_url, "CLUSTER ADDSLOTSRANGE 8192 16383");
+    raw_do(high_url, "CLUSTER MEET 127.0.0.1 %s", strrchr(low_url, ':') + 1);
+    await_cluster(low_url);
+    await_cluster(high_url);
 }
 
 void

@@ -16,6 +16,12 @@ bool raw_init(void);
 /* A server of the test's own, with a folder that service_free() removes. */
 service *raw_server(const char *const *properties);
 
+/* A node for a cluster, which it is not part of yet. */
+service *raw_node(void);
+
+/* Makes a cluster of two nodes: the first one has the slots below 8192. */
+void raw_join_nodes(const char *low_url, const char *high_url);
+
 /* "redis://127.0.0.1:PORT" and what is put behind it; the caller frees it. */
 char *raw_url(const service *server, const char *rest);
 

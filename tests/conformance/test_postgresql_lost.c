@@ -120,6 +120,40 @@ a_late_request_changes_nothing(void **state)
         assert_stored(fix, 3);
 }
 
+static void
+set_standbys(const char *names)
+{
+    PGconn *conn = raw_connect();
+
+    raw_run(conn, "ALTER SYSTEM SET synchronous_standby_names = '%s'", names);
+    raw_run(conn, "SELECT pg_reload_conf()");
+    while (raw_number(conn, "SELECT (current_setting('synchronous_standby_names') = '%s')::int", names) != 1)
+        ;
+    PQfinish(conn);
+}
+
+/* A commit that its standby does not confirm is there, and would be lost with the primary. */
+static void
+a_standby_that_is_away(void **state)
+{
+    struct fixture *fix = *state;
+    pawl_save_line line = suite_line("t", 0, fix->epoch, pawl_position_at(2), 3);
+    void *handle;
+    pawl_status alone, with_results;
+    pawl_error err, later;
+
+    set_standbys("nobody");
+    alone = save_next(fix, 1, &err);
+    assert_status(PAWL_OK, pawl_store_begin(fix->store, fix->group, &line, 1, &handle, &later), later);
+    with_results = pawl_store_save(fix->store, fix->group, &line, 1, &later);
+    set_standbys("");
+    assert_status(PAWL_OUTCOME_UNKNOWN, alone, err);
+    assert_says(err, "synchronous_standby_names");
+    assert_status(PAWL_OUTCOME_UNKNOWN, with_results, later);
+    assert_says(later, "synchronous_standby_names");
+    assert_status(PAWL_OK, save_next(fix, 3, &err), err);
+}
+
 int
 main(void)
 {
@@ -127,6 +161,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_save_is_one_request, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_answer_is_looked_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_late_request_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_standby_that_is_away, set_up, tear_down),
     };
     int failed;
 

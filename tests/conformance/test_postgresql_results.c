@@ -352,6 +352,23 @@ cancel_reaches_flush(void **state)
     close_fixture(&fixture);
 }
 
+/* What only COMMIT finds out is no reason to try the same again. */
+static void
+a_constraint_that_is_checked_last(void **state)
+{
+    struct fixture fixture;
+    pawl_error err;
+
+    (void) state;
+    raw_run_once("CREATE TABLE late (number int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+    open_fixture(&fixture, "");
+    raw_run(begin(&fixture), "INSERT INTO late VALUES (1), (1)");
+    assert_status(PAWL_FAILED, save(&fixture, &err), err);
+    assert_says(err, "nothing was written: duplicate key");
+    assert_int_equal(err.flags & PAWL_ERROR_RETRIABLE, 0);
+    close_fixture(&fixture);
+}
+
 int
 main(void)
 {
@@ -366,6 +383,7 @@ main(void)
         cmocka_unit_test(an_owner_that_hangs_delays_others_for_a_while),
         cmocka_unit_test(an_owner_that_hangs_for_too_long),
         cmocka_unit_test(cancel_reaches_flush),
+        cmocka_unit_test(a_constraint_that_is_checked_last),
     };
     int failed;
 

@@ -144,11 +144,13 @@ static void
 away_for_a_while(void **state)
 {
     fixture *fix = *state;
+    pawl_status status;
     pawl_error err;
 
-    open_store(fix, "", 300);
+    open_store(fix, "", 1000);
     service_do(fix->master, "kill");
-    assert_status(PAWL_UNREACHABLE, save_next(fix, 1, &err), err);
+    status = save_next(fix, 1, &err);
+    assert_true(status == PAWL_UNREACHABLE || status == PAWL_TIMEOUT); /* whichever comes first */
     service_do(fix->master, "start");
     assert_status(PAWL_OK, save_next(fix, 1, &err), err);
 }
@@ -162,8 +164,8 @@ frozen_in_the_middle(void **state)
     int64_t stored = 1;
     pawl_error err;
 
-    open_store(fix, "", 400);
-    for (int i = 0; i < 10; i++) {
+    open_store(fix, "", 1000);
+    for (int i = 0; i < 5; i++) {
         int64_t start_ms = pawl__clock_ms(), found;
         pawl_status status;
 
@@ -171,7 +173,7 @@ frozen_in_the_middle(void **state)
         status = save_next(fix, stored, &err);
         service_signal(fix->master, "REDIS_PID", SIGCONT);
         assert_true(status == PAWL_OUTCOME_UNKNOWN || status == PAWL_TIMEOUT);
-        assert_true(pawl__clock_ms() - start_ms < 1400);
+        assert_true(pawl__clock_ms() - start_ms < 4000);
 
         found = suite_load(fix->store, "g", "t", 0).offset.offset;
         assert_true(found == stored || found == stored + 1);
@@ -192,9 +194,9 @@ a_replica_is_no_master(void **state)
     pawl_store *store = NULL;
     pawl_error err;
 
-    assert_status(PAWL_UNREACHABLE, raw_try_store(fix->replica_url, 1000, &store, &err), err);
+    assert_status(PAWL_UNREACHABLE, raw_try_store(fix->replica_url, 3000, &store, &err), err);
     assert_says(err, "replica");
-    assert_status(PAWL_OK, raw_try_store(other, 1000, &store, &err), err);
+    assert_status(PAWL_OK, raw_try_store(other, 3000, &store, &err), err);
     pawl_store_close(store);
     g_free(other);
 }
@@ -238,7 +240,7 @@ too_few_replicas(void **state)
 
     open_store(fix, "?replicas=1", 10000);
     await_replica(fix);
-    assert_status(PAWL_OK, raw_try_store(url, 600, &store, &err), err);
+    assert_status(PAWL_OK, raw_try_store(url, 2000, &store, &err), err);
     assert_status(PAWL_OUTCOME_UNKNOWN, suite_save(store, "g", "t", 0, fix->epochs[0], pawl_position_at(1), 2, &err),
                   err);
     assert_says(err, "1 of 2 replicas");
@@ -301,7 +303,7 @@ an_acquire_that_was_lost(void **state)
     raw_do(fix->replica_url, "REPLICAOF NO ONE");
     open_store(fix, "?on_rollback=reassert", 10000);
     service_do(fix->master, "kill");
-    assert_status(PAWL_OK, raw_try_store(fix->replica_url, 1000, &other, &err), err);
+    assert_status(PAWL_OK, raw_try_store(fix->replica_url, 3000, &other, &err), err);
     for (int32_t i = 0; i < 2; i++)
         suite_acquire(other, "g", "t", i, pawl_position_at(1));
     pawl_store_close(other);
@@ -330,40 +332,19 @@ assert_moved_to(const service *server, const char *url, const char *group)
     g_free(own);
 }
 
-static void
-await_cluster(const char *url)
-{
-    int64_t deadline_ms = pawl__clock_ms() + 20000;
-    bool ok;
-
-    do {
-        char *info = raw_ask(url, "CLUSTER INFO");
-
-        ok = strstr(info, "cluster_state:ok") != NULL;
-        g_free(info);
-        assert_true(pawl__clock_ms() < deadline_ms);
-    } while (!ok);
-}
-
 /* "a" has slot 15495, "b" has slot 3300. */
 static void
 a_group_on_another_node(void **state)
 {
-    const char *const properties[] = {"cluster-enabled=yes", "cluster-node-timeout=2000", NULL};
-    service *low = raw_server(properties), *high = raw_server(properties);
-    char *low_url = raw_url(low, ""), *high_url = raw_url(high, ""), *port = service_value(low, "REDIS_PORT");
+    service *low = raw_node(), *high = raw_node();
+    char *low_url = raw_url(low, ""), *high_url = raw_url(high, "");
 
     (void) state;
-    raw_do(low_url, "CLUSTER ADDSLOTSRANGE 0 8191");
-    raw_do(high_url, "CLUSTER ADDSLOTSRANGE 8192 16383");
-    raw_do(high_url, "CLUSTER MEET 127.0.0.1 %s", port);
-    await_cluster(low_url);
-    await_cluster(high_url);
+    raw_join_nodes(low_url, high_url);
     assert_moved_to(high, low_url, "a");
     assert_moved_to(low, high_url, "b");
     service_free(high);
     service_free(low);
-    g_free(port);
     g_free(high_url);
     g_free(low_url);
 }

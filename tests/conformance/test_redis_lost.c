@@ -58,14 +58,26 @@ save_next(const fixture *fix, int64_t from, pawl_error *err)
 }
 
 static pawl_status
-plan(const fixture *fix, int64_t pending, pawl_error *err)
+plan(pawl_store *store, const char *group, int64_t epoch, int64_t pending, pawl_error *err)
 {
-    pawl_plan_line line = {.partition = {"t", 0},
-                           .epoch = fix->epoch,
-                           .expected = pawl_position_at(1),
-                           .pending = pawl_position_at(pending)};
+    pawl_plan_line line = {
+        .partition = {"t", 0}, .epoch = epoch, .expected = pawl_position_at(1), .pending = pawl_position_at(pending)};
 
-    return pawl_store_plan(fix->store, "g", &line, 1, err);
+    return pawl_store_plan(store, group, &line, 1, err);
+}
+
+/* A plan that is held on its way is sent again, and another one after it. When it comes in the end, it changes nothing. */
+static void
+assert_late_plan_changes_nothing(proxy *between, pawl_store *store, const char *group, int64_t epoch)
+{
+    pawl_error err;
+
+    proxy_hold_next_request(between);
+    assert_status(PAWL_OK, plan(store, group, epoch, 5, &err), err);
+    assert_status(PAWL_OK, plan(store, group, epoch, 7, &err), err);
+    proxy_let_go(between);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(suite_load(store, group, "t", 0).pending.offset, 7);
 }
 
 /* ------------------------------------------------------------------------------------------------------ requests -- */
@@ -107,27 +119,85 @@ a_lost_answer_is_looked_up(void **state)
     assert_int_equal(suite_load(fix->store, "g", "t", 0).epoch, line.ret_epoch);
 }
 
-/* A request that is held on its way is sent again, and something else after it. When it comes in the end, it changes
- * nothing. */
 static void
 a_late_request_changes_nothing(void **state)
 {
     fixture *fix = *state;
     pawl_error err;
 
-    proxy_hold_next_request(fix->between);
-    assert_status(PAWL_OK, plan(fix, 5, &err), err);
-    assert_status(PAWL_OK, plan(fix, 7, &err), err);
-    proxy_let_go(fix->between);
-    for (int i = 0; i < 20; i++)
-        assert_int_equal(suite_load(fix->store, "g", "t", 0).pending.offset, 7);
-
+    assert_late_plan_changes_nothing(fix->between, fix->store, "g", fix->epoch);
     proxy_hold_next_request(fix->between);
     assert_status(PAWL_OK, save_next(fix, 1, &err), err);
     assert_status(PAWL_OK, save_next(fix, 2, &err), err);
     proxy_let_go(fix->between);
     for (int i = 0; i < 20; i++)
         assert_int_equal(suite_load(fix->store, "g", "t", 0).offset.offset, 3);
+}
+
+/* Each of the answers that a session begins with. */
+static void
+an_answer_that_is_lost_while_opening(void **state)
+{
+    fixture *fix = *state;
+    pawl_store *store = NULL;
+    pawl_error err;
+
+    for (int i = 0; i < 3; i++) {
+        proxy_lose_answers(fix->between, (uint64_t) 1 << i);
+        assert_status(PAWL_UNREACHABLE, raw_try_store(fix->url, 3000, &store, &err), err);
+    }
+    assert_status(PAWL_OK, raw_try_store(fix->url, 3000, &store, &err), err);
+    pawl_store_close(store);
+}
+
+/* The confirmation of a save is lost, and then one of the answers that the read-back needs, its confirmation included. */
+static void
+a_lost_confirmation_is_asked_for_again(void **state)
+{
+    fixture *fix = *state;
+    char *master = g_strdup_printf("replicaof=127.0.0.1 %s", strrchr(fix->server_url, ':') + 1);
+    service *replica = raw_server((const char *const[]){master, NULL});
+    char *url = g_strconcat(fix->url, "?replicas=1", NULL);
+    pawl_store *store = NULL;
+    int64_t epoch;
+    pawl_error err;
+
+    assert_status(PAWL_OK, raw_try_store(url, 10000, &store, &err), err);
+    epoch = suite_acquire(store, "sure", "t", 0, pawl_position_at(0));
+    for (int i = 0; i < 8; i++) {
+        proxy_lose_answers(fix->between, (uint64_t) 2 | (uint64_t) 4 << i);
+        assert_status(PAWL_OK, suite_save(store, "sure", "t", 0, epoch, pawl_position_at(i), i + 1, &err), err);
+        proxy_lose_answers(fix->between, 0);
+    }
+    pawl_store_close(store);
+    service_free(replica);
+    g_free(url);
+    g_free(master);
+}
+
+/* "a" has slot 15495. After a lost answer the node that is asked first only sends us on. */
+static void
+a_late_request_to_another_node(void **state)
+{
+    service *low = raw_node(), *high = raw_node();
+    char *low_url = raw_url(low, ""), *high_url = raw_url(high, "");
+    proxy *between = proxy_new(atoi(strrchr(high_url, ':') + 1));
+    char *port = g_strdup_printf("%d", proxy_port(between));
+    pawl_store *store = NULL;
+    pawl_error err;
+
+    (void) state;
+    raw_do(high_url, "CONFIG SET cluster-announce-port %s", port);
+    raw_join_nodes(low_url, high_url);
+    assert_status(PAWL_OK, raw_try_store(low_url, 10000, &store, &err), err);
+    assert_late_plan_changes_nothing(between, store, "a", suite_acquire(store, "a", "t", 0, pawl_position_at(1)));
+    pawl_store_close(store);
+    proxy_free(between);
+    service_free(high);
+    service_free(low);
+    g_free(port);
+    g_free(high_url);
+    g_free(low_url);
 }
 
 int
@@ -137,6 +207,9 @@ main(void)
         cmocka_unit_test_setup_teardown(a_save_is_one_request, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_answer_is_looked_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_late_request_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_answer_that_is_lost_while_opening, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_confirmation_is_asked_for_again, set_up, tear_down),
+        cmocka_unit_test(a_late_request_to_another_node),
     };
 
     return raw_init() ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_FAILURE;

@@ -448,6 +448,55 @@ some_partitions_are_taken_over(void **state)
     g_free(lines);
 }
 
+/* What cannot be read, or is gone, is left as it is. */
+static void
+nothing_is_made_in_vain(void **state)
+{
+    pawl_store *store = open_store("/vain");
+    int64_t epoch = suite_acquire(store, "g", "t", 0, pawl_position_at(0));
+    pawl_acquire_line line = {.partition = {"other", 0}};
+    pawl_owner owner = suite_owner("vain");
+    pawl_error err;
+
+    (void) state;
+    raw_set("/vain/consumers/g/pawl", "layout 2\n");
+    assert_status(PAWL_UNSUPPORTED, pawl_store_acquire(store, "g", &owner, NULL, &line, 1, &err), err);
+    assert_int_equal(raw_children("/vain/consumers/g/offsets"), 1);
+    raw_set("/vain/consumers/g/pawl", "layout 1\n");
+
+    assert_status(PAWL_OK, suite_save(store, "g", "t", 0, epoch, pawl_position_at(0), 1, &err), err);
+    raw_delete_tree("/vain/consumers/g");
+    assert_status(PAWL_CONFLICT, suite_save(store, "g", "t", 0, epoch, pawl_position_at(1), 2, &err), err);
+    assert_int_equal(raw_children("/vain/consumers"), 0);
+    line.epoch_seen = epoch;
+    assert_status(PAWL_STALE, pawl_store_acquire(store, "g", &owner, NULL, &line, 1, &err), err);
+    assert_int_equal(raw_children("/vain/consumers"), 0);
+    pawl_store_close(store);
+}
+
+static void
+a_cluster_that_is_too_long(void **state)
+{
+    pawl_store *store = open_store("/long");
+    char *id = g_strnfill(PAWL_CLUSTER_SIZE, 'c'), *text = g_strdup_printf("layout 1\ncluster %s\n", id), *stored;
+    pawl_acquire_line line = {.partition = {"t", 0}};
+    pawl_owner owner = suite_owner("long");
+    pawl_entry entry;
+    pawl_error err;
+
+    (void) state;
+    line.epoch_seen = suite_acquire(store, "g", "t", 0, pawl_position_at(0));
+    raw_set("/long/consumers/g/pawl", text);
+    assert_status(PAWL_UNREADABLE, pawl_store_load(store, "g", &line.partition, 1, &entry, NULL, &err), err);
+    assert_says(err, "/long/consumers/g/pawl");
+    assert_status(PAWL_UNREADABLE, pawl_store_acquire(store, "g", &owner, "new", &line, 1, &err), err);
+    assert_string_equal(text, stored = raw_get("/long/consumers/g/pawl"));
+    g_free(stored);
+    g_free(text);
+    g_free(id);
+    pawl_store_close(store);
+}
+
 /* However often a job starts again, it leaves one owner behind. */
 static void
 owners_without_partitions_are_gone(void **state)
@@ -533,6 +582,8 @@ main(void)
         cmocka_unit_test(offsets_of_kafka_s_old_consumers),
         cmocka_unit_test(moved_by_another_client),
         cmocka_unit_test(some_partitions_are_taken_over),
+        cmocka_unit_test(nothing_is_made_in_vain),
+        cmocka_unit_test(a_cluster_that_is_too_long),
         cmocka_unit_test(owners_without_partitions_are_gone),
         cmocka_unit_test(a_node_of_ours_that_was_spoilt),
         cmocka_unit_test(the_client_s_log),

@@ -144,6 +144,31 @@ raw_delete(const char *path)
     zookeeper_close(client);
 }
 
+static void
+delete_tree(zhandle_t *client, const char *path)
+{
+    struct String_vector names = {0, NULL};
+
+    assert_code(zoo_get_children(client, path, 0, &names), path);
+    for (int i = 0; i < names.count; i++) {
+        char *child = g_strconcat(path, "/", names.data[i], NULL);
+
+        delete_tree(client, child);
+        g_free(child);
+    }
+    deallocate_String_vector(&names);
+    assert_code(zoo_delete(client, path, -1), path);
+}
+
+void
+raw_delete_tree(const char *path)
+{
+    zhandle_t *client = client_open();
+
+    delete_tree(client, path);
+    zookeeper_close(client);
+}
+
 int
 raw_children(const char *path)
 {

@@ -34,6 +34,7 @@ char *raw_get(const char *path);
 /* Writes a node, made with its parents where it is missing. */
 void raw_set(const char *path, const char *text);
 void raw_delete(const char *path);
+void raw_delete_tree(const char *path);
 
 /* How many children it has; 0: none, or no such node. */
 int raw_children(const char *path);

@@ -302,7 +302,7 @@ stopped_twice_while_frozen(void **state)
     recorder_start(recorder, "topics", topic, "trigger", "continuous", NULL);
     recorder_await_flushed(recorder, PARTITIONS * RECORDS);
     freeze();
-    kafka_fixture_broker_await_unread(broker, 2); /* a fetch, and the question */
+    kafka_fixture_broker_await_unread(broker, 1); /* the question; a fetch may have been read before */
     stop_twice(recorder);
     recorder_free(recorder);
 

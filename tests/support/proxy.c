@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -38,7 +39,8 @@ struct proxy {
     pawl__wait wait;
     /* under the lock of `wait` */
     size_t requests;
-    bool lose_answer;
+    uint64_t lose_answers;
+    const char *const *instead; /* of the next answers; NULL: none */
     bool hold_request;
     bool let_go;
     bool ended;
@@ -124,15 +126,43 @@ pass_request(proxy *between, pair *both)
     }
 }
 
+/* What the client gets instead of this answer, or NULL. */
+static const char *
+take_instead(proxy *between)
+{
+    const char *answer = NULL;
+
+    pawl__wait_lock(&between->wait);
+    if (between->instead != NULL && *between->instead != NULL)
+        answer = *between->instead++;
+    pawl__wait_unlock(&between->wait);
+    return answer;
+}
+
+static bool
+take_answer_to_lose(proxy *between)
+{
+    bool lost;
+
+    pawl__wait_lock(&between->wait);
+    lost = (between->lose_answers & 1) != 0;
+    between->lose_answers >>= 1;
+    pawl__wait_unlock(&between->wait);
+    return lost;
+}
+
 static void
 pass_answer(proxy *between, pair *both)
 {
     static char piece[PIECE_SIZE];
     ssize_t size = recv(both->server, piece, sizeof piece, 0);
+    const char *instead = size > 0 ? take_instead(between) : NULL;
 
-    if (size > 0 && !take(between, &between->lose_answer)) {
+    if (size > 0 && instead == NULL && !take_answer_to_lose(between)) {
         send_all(both->client, piece, (size_t) size);
     } else {
+        if (instead != NULL)
+            send_all(both->client, instead, strlen(instead));
         end_side(&both->client);
         end_side(&both->server);
     }
@@ -252,9 +282,25 @@ wish(proxy *between, bool *what)
 }
 
 void
+proxy_lose_answers(proxy *between, uint64_t which)
+{
+    pawl__wait_lock(&between->wait);
+    between->lose_answers = which;
+    pawl__wait_unlock(&between->wait);
+}
+
+void
 proxy_lose_next_answer(proxy *between)
 {
-    wish(between, &between->lose_answer);
+    proxy_lose_answers(between, 1);
+}
+
+void
+proxy_answer_instead(proxy *between, const char *const *answers)
+{
+    pawl__wait_lock(&between->wait);
+    between->instead = answers;
+    pawl__wait_unlock(&between->wait);
 }
 
 void

@@ -5,6 +5,7 @@
 #define PAWL_TESTS_PROXY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct proxy proxy;
 
@@ -18,6 +19,13 @@ size_t proxy_requests(proxy *between);
 
 /* The next answer is lost, and its connection with it; then all passes again. */
 void proxy_lose_next_answer(proxy *between);
+
+/* The next answers are lost, and instead of each the client gets one of these, ended by NULL; borrowed. The connection
+ * ends with each. */
+void proxy_answer_instead(proxy *between, const char *const *answers);
+
+/* Of the answers to come these are lost in the same way: a bit each, the lowest is the next one. */
+void proxy_lose_answers(proxy *between, uint64_t which);
 
 /* The next request waits, and its client's connection ends; then all passes again. The server hears of neither. */
 void proxy_hold_next_request(proxy *between);

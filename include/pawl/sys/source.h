@@ -150,8 +150,8 @@ typedef struct pawl_source_backend {
     /* Joins the group, or tells it that the topics are others now. */
     pawl_status (*subscribe)(void *self, const char *const *topics, pawl_error *err);
 
-    /* Calls found for each partition that is assigned, but for those that are revoked. False: the group has not decided
-     * on anything yet. */
+    /* Calls found for each partition that is assigned, but for those that are revoked. False: the group is about to assign
+     * more, as far as this member can tell. */
     bool (*assigned)(void *self, void (*found)(void *user, pawl_partition partition), void *user);
 
     /*

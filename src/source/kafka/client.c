@@ -244,6 +244,8 @@ pawl__kafka_client_new(const kafka_client_setup *setup, const kafka_budget *budg
         rd_kafka_conf_set_log_cb(conf, take_log);
         rd_kafka_conf_set_opaque(conf, (void *) setup);
         rd_kafka_conf_set_events(conf, setup->events);
+        if (setup->on_new != NULL)
+            rd_kafka_conf_interceptor_add_on_new(conf, "pawl", setup->on_new, setup->on_new_opaque);
         *ret_client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
         if (*ret_client != NULL)
             return PAWL_OK; /* and conf is the client's now */
@@ -268,6 +270,8 @@ advice(const char *complaint)
         return "; if they are there, they may speak another security.protocol";
     if (strstr(complaint, "SSL routines") != NULL && strstr(complaint, "certificate") == NULL)
         return "; they may not speak TLS, check security.protocol";
+    if (strstr(complaint, "certificate verify failed") != NULL && strstr(complaint, "ssl.ca.location") == NULL)
+        return "; check ssl.ca.location";
     if (strstr(complaint, "SASL authentication error") == NULL)
         return "";
     if (strstr(complaint, "SCRAM") != NULL && rd_kafka_version() < SCRAM_WITH_KAFKA_4)

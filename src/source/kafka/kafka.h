@@ -64,8 +64,10 @@ typedef struct kafka_client_setup {
     char *client_id;
     char *instance_id; /* of a static member, or NULL */
     bool read_committed;
-    int64_t refresh_ms;    /* of metadata; 0: librdkafka's own */
-    int events;            /* RD_KAFKA_EVENT_* that its queue carries */
+    int64_t refresh_ms;                      /* of metadata; 0: librdkafka's own */
+    int events;                              /* RD_KAFKA_EVENT_* that its queue carries */
+    rd_kafka_interceptor_f_on_new_t *on_new; /* or NULL */
+    void *on_new_opaque;
     GPtrArray *properties; /* name, value, name, value ... */
     kafka_complaint *complaint;
 } kafka_client_setup;

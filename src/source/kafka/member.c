@@ -22,13 +22,12 @@
 #define LEAVE_MS      2000
 #define LEAVE_SOON_MS 300
 
-/*
- * A cooperative member that has given partitions back is first assigned what that round gave it, perhaps nothing, and then
- * rejoins, which ends with another assignment. In between its generation changes: what it commits with the old one is
- * refused, and librdkafka then takes all that it has for lost. The wait for that is cut off, should it not come.
- */
-#define ASSIGNMENTS_AFTER_REVOCATION 2
-#define SETTLE_MS                    10000
+/* How long a member to which nothing is assigned may still be on its way: a cooperative group gives a newcomer its partitions
+ * only in the next round, when others have let go of them. */
+#define NEWCOMER_MS 10000
+
+/* Kafka's number for the request. */
+#define JOIN_GROUP 11
 
 struct kafka_member {
     pawl_source_member facade; /* for the store; first, so that it is found again */
@@ -48,8 +47,9 @@ struct kafka_member {
     bool must_answer; /* a revocation waits for an answer, perhaps one of no partitions */
     bool told;        /* the loop knows of it */
     bool assigned_once;
-    int assignments_due;   /* before the generation has settled, after partitions were given back */
-    int64_t settled_by_ms; /* and not later than this */
+    bool joining;                /* its generation is about to change */
+    bool unassigned;             /* it waits for what it will be assigned */
+    int64_t unassigned_until_ms; /* at most until then */
     bool leaving;
     pawl_error failure; /* fatal: this is no member any more */
 };
@@ -109,9 +109,13 @@ static void
 on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 {
     pawl__wait_lock(&member->wait);
+    if (!member->assigned_once && list->cnt == 0)
+        member->unassigned_until_ms = pawl__clock_ms() + NEWCOMER_MS;
+    else
+        member->unassigned = false;
     add_partitions(member->assigned, list);
     member->assigned_once = true;
-    member->assignments_due = MAX(member->assignments_due - 1, 0);
+    member->joining = false;
     pawl__wait_wake(&member->wait);
     pawl__wait_unlock(&member->wait);
     answer(member, true);
@@ -125,7 +129,8 @@ on_revoked(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
     pawl__wait_lock(&member->wait);
     add_partitions(member->revoked, list);
     member->must_answer = true;
-    member->told = false;
+    member->told = member->joining = false;
+    pawl__wait_wake(&member->wait);
     leaving = member->leaving;
     if (leaving)
         drop_revoked(member);
@@ -230,13 +235,6 @@ subscribe(kafka_member *member)
     return code;
 }
 
-/* With the lock held. */
-static bool
-is_settled(const kafka_member *member)
-{
-    return member->assignments_due == 0 || pawl__clock_ms() >= member->settled_by_ms;
-}
-
 static bool
 await_generation(const pawl_source_member *facade, int64_t deadline_ms)
 {
@@ -244,11 +242,38 @@ await_generation(const pawl_source_member *facade, int64_t deadline_ms)
     bool settled;
 
     pawl__wait_lock(&member->wait);
-    while (!is_settled(member) && pawl__wait_until(&member->wait, MIN(deadline_ms, member->settled_by_ms)))
+    while (member->joining && pawl__wait_until(&member->wait, deadline_ms))
         continue;
-    settled = is_settled(member);
+    settled = !member->joining;
     pawl__wait_unlock(&member->wait);
     return settled;
+}
+
+/*
+ * From the request to join until the assignment the generation is about to change. What is committed with the old one may
+ * be read by the broker when the new one is there already: it is refused then, and librdkafka takes all that the member has
+ * for lost. On one of librdkafka's threads.
+ */
+static rd_kafka_resp_err_t
+on_request_sent(rd_kafka_t *client, int fd, const char *broker, int32_t broker_id, int16_t key, int16_t version,
+                int32_t correlation, size_t size, void *opaque)
+{
+    kafka_member *member = opaque;
+
+    (void) client, (void) fd, (void) broker, (void) broker_id, (void) version, (void) correlation, (void) size;
+    if (key != JOIN_GROUP)
+        return RD_KAFKA_RESP_ERR_NO_ERROR;
+    pawl__wait_lock(&member->wait);
+    member->joining = true;
+    pawl__wait_unlock(&member->wait);
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static rd_kafka_resp_err_t
+on_new(rd_kafka_t *client, const rd_kafka_conf_t *conf, void *opaque, char *why, size_t why_size)
+{
+    (void) conf, (void) why, (void) why_size;
+    return rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
 }
 
 pawl_status
@@ -262,6 +287,10 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     member->setup.instance_id = g_strdup(group->instance_id);
     member->setup.refresh_ms = group->discovery_interval_ms;
     member->setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
+    member->setup.on_new = on_new;
+    member->setup.on_new_opaque = member;
+    member->unassigned = true;
+    member->unassigned_until_ms = PAWL__NEVER;
     member->changed = group->changed;
     member->user = group->user;
     member->assigned = pawl__partitions_new();
@@ -281,7 +310,7 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
 
 /*
  * Before 2.3 librdkafka aborts when the client of a sticky assignor is destroyed after it has joined a group and before it
- * is assigned anything (librdkafka's issue 4312). Such a client is left alone.
+ * is assigned anything (librdkafka's issue 4312). Such a client is left alone, with all that it may still use.
  */
 static bool
 may_be_destroyed(const kafka_member *member)
@@ -294,9 +323,12 @@ pawl__kafka_member_free(kafka_member *member)
 {
     if (member == NULL)
         return;
+    if (!may_be_destroyed(member)) {
+        rd_kafka_set_log_level(member->client, 0); /* nobody is there to take it */
+        return;
+    }
     g_clear_pointer(&member->queue, rd_kafka_queue_destroy);
-    if (may_be_destroyed(member))
-        pawl__kafka_client_free(member->client);
+    pawl__kafka_client_free(member->client);
     g_free(member->setup.instance_id);
     g_strfreev(member->topics);
     g_array_unref(member->assigned);
@@ -392,7 +424,7 @@ bool
 pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user)
 {
     kafka_member *member = ((kafka_source *) self)->member;
-    bool assigned_once;
+    bool settled;
     guint index;
 
     pawl__wait_lock(&member->wait);
@@ -402,9 +434,9 @@ pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partit
         if (!pawl__partitions_find(member->revoked, partition, &index))
             found(user, partition);
     }
-    assigned_once = member->assigned_once;
+    settled = !member->unassigned || pawl__clock_ms() >= member->unassigned_until_ms;
     pawl__wait_unlock(&member->wait);
-    return assigned_once;
+    return settled;
 }
 
 pawl_status
@@ -430,16 +462,15 @@ void
 pawl__kafka_let_go(void *self)
 {
     kafka_member *member = ((kafka_source *) self)->member;
-    bool cooperative = strcmp(rd_kafka_rebalance_protocol(member->client), "COOPERATIVE") == 0;
     bool told;
 
     pawl__wait_lock(&member->wait);
     told = member->told;
     if (told)
         drop_revoked(member);
-    if (told && cooperative && member->assigned->len > 0) {
-        member->assignments_due = ASSIGNMENTS_AFTER_REVOCATION;
-        member->settled_by_ms = pawl__clock_ms() + SETTLE_MS;
+    if (told && member->assigned->len == 0) { /* all was taken or lost: the member joins again */
+        member->unassigned = true;
+        member->unassigned_until_ms = PAWL__NEVER;
     }
     pawl__wait_unlock(&member->wait);
     if (told)
