@@ -54,6 +54,8 @@ src_libpawl_core_la_SOURCES = \
 	src/core/keeper.h \
 	src/core/loss.c \
 	src/core/members.c \
+	src/core/mirror.c \
+	src/core/mirror.h \
 	src/core/offsets.c \
 	src/core/plan.c \
 	src/core/plan.h \

@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_hung \
 	tests/unit/test_job_loop \
 	tests/unit/test_job_loss \
+	tests/unit/test_job_mirror \
 	tests/unit/test_job_owner \
 	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
@@ -36,6 +37,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_telling \
 	tests/unit/test_jobfile \
 	tests/unit/test_log \
+	tests/unit/test_mirror \
 	tests/unit/test_offsets \
 	tests/unit/test_offsets_file \
 	tests/unit/test_parse \

@@ -29,7 +29,7 @@ typedef struct pawl_log_line {
     size_t size;
     pawl_log_level level;
     int64_t time_ms;     /* wall clock, milliseconds since 1970, UTC */
-    const char *scope;   /* who says it: "job", "source", "store", "client" */
+    const char *scope;   /* who says it: "job", "source", "store", "mirror", "client" */
     const char *message; /* no newline at the end; never holds a secret */
 } pawl_log_line;
 

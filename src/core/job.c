@@ -20,6 +20,9 @@
 #define IDLE_MIN_MS 5
 #define IDLE_MAX_MS 100
 
+/* How long the end of a job waits for its mirror. */
+#define MIRROR_LAST_MS 2000
+
 /* ---------------------------------------------------------------------------------------------------- life cycle -- */
 
 static void
@@ -143,6 +146,7 @@ leave(void *user)
 
     pawl__crew_abandon(job->crew);
     pawl_store_cancel(job->store);
+    pawl__mirror_cancel(job->mirror);
     job->source.api->cancel(job->source.self);
 }
 
@@ -360,9 +364,14 @@ shut_down(pawl_job *job, pawl_status status)
 {
     if (job->store != NULL)
         pawl__job_release(job, status != PAWL_CANCELLED);
+    if (status == PAWL_FENCED) /* another's offsets are newer */
+        pawl__mirror_cancel(job->mirror);
+    pawl__mirror_finish(job->mirror, pawl__clock_ms() + MIRROR_LAST_MS);
     if (job->source.self != NULL && pawl__job_is_member(job))
         job->source.api->unsubscribe(job->source.self);
     pawl__stop_unwatch(job->stop);
+    pawl__mirror_free(job->mirror);
+    job->mirror = NULL;
     pawl__keeper_free(job->keeper);
     job->keeper = NULL;
     pawl__crew_free(job->crew);

@@ -18,6 +18,7 @@
 #include "core/crew.h"
 #include "core/holdings.h"
 #include "core/keeper.h"
+#include "core/mirror.h"
 #include "core/plan.h"
 #include "core/settings.h"
 #include "core/source.h"
@@ -35,6 +36,7 @@ struct pawl_job {
     pawl__crew *crew;
     pawl__stop *stop;
     pawl__keeper *keeper;
+    pawl__mirror *mirror; /* NULL: there is none */
     bool has_run;
 
     pawl_owner owner;
@@ -78,7 +80,7 @@ pawl_status pawl__job_new_with_source(const pawl_config *config, const pawl_hook
 
 /* ------------------------------------------------------------------------------------------------------ recover.c -- */
 
-/* Opens the source and the store, the latter perhaps for reading only. */
+/* Opens the source and the store, the latter perhaps for reading only, and otherwise the mirror. */
 pawl_status pawl__job_open(pawl_job *job, bool read_only, pawl_error *err);
 
 /* Finds the partitions that pawl__job_recover() would take over, and gives them to fn, all at once. */

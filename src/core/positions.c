@@ -28,8 +28,10 @@ pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const in
         holdings[i]->stored = pawl_position_at(positions[i]);
         holdings[i]->pending = pawl_position_absent();
     }
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        pawl__mirror_give(job->mirror, lines, count);
         job->saved_ms = pawl__clock_ms();
+    }
     g_free(lines);
     return status;
 }

@@ -85,20 +85,32 @@ append_property(gpointer name, gpointer value, gpointer user)
 }
 
 static pawl_status
-open_store(pawl_job *job, bool read_only, pawl_error *err)
+open_store(pawl_job *job, const char *url, const pawl_log *log, bool read_only, pawl_store **ret_store, pawl_error *err)
 {
     GPtrArray *properties = g_ptr_array_new();
     pawl_store_options options = {
-        .size = sizeof options, .log = &job->log, .timeout_ms = job->settings.store_timeout_ms, .read_only = read_only};
+        .size = sizeof options, .log = log, .timeout_ms = job->settings.store_timeout_ms, .read_only = read_only};
     const pawl_source_member *member = pawl__job_is_member(job) ? job->source.api->member(job->source.self) : NULL;
     pawl_status status;
 
     g_hash_table_foreach((GHashTable *) pawl__config_kafka(job->config), append_property, properties);
     g_ptr_array_add(properties, NULL);
     options.kafka = (const char *const *) properties->pdata;
-    status = pawl__store_open_as_member(job->settings.store, &options, member, &job->store, err);
+    status = pawl__store_open_as_member(url, &options, member, ret_store, err);
     g_ptr_array_unref(properties);
     return status;
+}
+
+/* Its store logs nothing: the mirror tells what comes of it. */
+static pawl_status
+open_mirror(pawl_job *job, pawl_error *err)
+{
+    pawl_store *store;
+    pawl_status status = open_store(job, "kafka:", NULL, false, &store, err);
+
+    if (status != PAWL_OK)
+        return status;
+    return pawl__mirror_new(store, job->settings.group, &job->log, &job->mirror, err);
 }
 
 pawl_status
@@ -107,11 +119,13 @@ pawl__job_open(pawl_job *job, bool read_only, pawl_error *err)
     pawl_status status = open_source(job, read_only, err);
 
     if (status == PAWL_OK)
-        status = open_store(job, read_only, err);
+        status = open_store(job, job->settings.store, &job->log, read_only, &job->store, err);
     if (status == PAWL_OK && job->settings.replay == PAWL__REPLAY_EXACT &&
         (pawl_store_capabilities(job->store) & PAWL_STORE_PLAN) == 0)
         status = pawl_error_set(err, PAWL_INVALID, 0, 0,
                                 "replay = exact needs a store that keeps planned ranges, which this one does not");
+    if (status == PAWL_OK && !read_only && job->settings.mirror == PAWL__MIRROR_KAFKA)
+        status = open_mirror(job, err);
     return status;
 }
 
@@ -377,7 +391,9 @@ pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bool gi
             taps[held++] = holdings[i]->tap;
     if (held > 0)
         job->source.api->unhold(job->source.self, taps, held);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        pawl__mirror_forget(job->mirror, holdings[i]->partition);
         pawl__holdings_remove(job->holdings, holdings[i]);
+    }
     g_free(taps);
 }

@@ -204,6 +204,7 @@ move_on(struct saving *saving)
 {
     pawl_job *job = saving->job;
 
+    pawl__mirror_give(job->mirror, saving->lines, saving->count);
     for (size_t i = 0; i < saving->count; i++) {
         saving->ranges[i]->holding->stored = pawl_position_at(saving->lines[i].until);
         pawl__job_tell_saved(job, &saving->lines[i]);

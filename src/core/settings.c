@@ -24,6 +24,7 @@ static const char *const loss_choices[] = {"fail", "earliest", "latest", NULL};
 static const char *const isolation_choices[] = {"read_committed", "read_uncommitted", NULL};
 static const char *const on_error_choices[] = {"stop", "skip", NULL};
 static const char *const members_choices[] = {"alone", "group", NULL};
+static const char *const mirror_choices[] = {"none", "kafka", NULL};
 static const char *const replay_choices[] = {"free", "exact", NULL};
 
 static const pawl__setting table[] = {
@@ -159,6 +160,17 @@ static const pawl__setting table[] = {
         .summary = "The store remembers which Kafka cluster its offsets belong to, and a job on another cluster ends "
                    "with an error. true: go on, and let the store remember the new one.",
         .field = offsetof(pawl__settings, accept_cluster),
+    },
+    {
+        .name = "mirror",
+        .kind = PAWL__SETTING_CHOICE,
+        .fallback = "none",
+        .summary =
+            "kafka: saved offsets are also committed to Kafka's consumer group of the same name, a little later, so "
+            "that every tool that shows lag shows this job. They are for looking at: the job reads only its store, "
+            "and when Kafka refuses them it warns and goes on.",
+        .field = offsetof(pawl__settings, mirror),
+        .choices = mirror_choices,
     },
 
     /* ------------------------------------------------------------------------------------------------- where to start */

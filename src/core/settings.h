@@ -34,6 +34,7 @@ typedef enum pawl__isolation { PAWL__READ_COMMITTED, PAWL__READ_UNCOMMITTED } pa
 typedef enum pawl__on_error { PAWL__ON_ERROR_STOP, PAWL__ON_ERROR_SKIP } pawl__on_error;
 typedef enum pawl__takeover_kind { PAWL__TAKEOVER_NOW, PAWL__TAKEOVER_REFUSE, PAWL__TAKEOVER_IDLE } pawl__takeover_kind;
 typedef enum pawl__members { PAWL__MEMBERS_ALONE, PAWL__MEMBERS_GROUP } pawl__members;
+typedef enum pawl__mirroring { PAWL__MIRROR_NONE, PAWL__MIRROR_KAFKA } pawl__mirroring;
 typedef enum pawl__replay { PAWL__REPLAY_FREE, PAWL__REPLAY_EXACT } pawl__replay;
 
 /* "topic:partition=offset" of start = ..., and "topic:partition" of partitions = ... (offset 0 there). */
@@ -91,6 +92,7 @@ typedef struct pawl__settings {
     int64_t takeover_idle_ms;
     pawl__replay replay;
     bool accept_cluster;
+    pawl__mirroring mirror;
 } pawl__settings;
 
 typedef enum pawl__setting_kind {

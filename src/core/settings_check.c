@@ -73,6 +73,15 @@ check_members(const pawl__settings *settings, pawl_error *err)
     return PAWL_OK;
 }
 
+static pawl_status
+check_mirror(const pawl__settings *settings, pawl_error *err)
+{
+    if (settings->mirror == PAWL__MIRROR_NONE || !g_str_has_prefix(settings->store, "kafka:"))
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                          "mirror = kafka is for other stores: with a kafka: store offsets are in the group already");
+}
+
 /* ----------------------------------------------------------------------------------------------------------- start -- */
 
 static bool
@@ -119,7 +128,7 @@ pawl_status
 pawl__settings_check(const pawl__settings *settings, pawl_error *err)
 {
     static pawl_status (*const checks[])(const pawl__settings *settings, pawl_error *err) = {
-        check_required, check_limits, check_takeover, check_members, check_start,
+        check_required, check_limits, check_takeover, check_members, check_mirror, check_start,
     };
     pawl_status status = PAWL_OK;
 

@@ -271,6 +271,23 @@ follow_sink(struct takeover *takeover, pawl__holding **holdings, pawl_error *err
     return status;
 }
 
+/* What others have saved may not be in the mirror. */
+static void
+mirror_stored(struct takeover *takeover, pawl__holding *const *holdings)
+{
+    pawl_save_line *lines = g_new0(pawl_save_line, takeover->count);
+
+    for (size_t i = 0; i < takeover->count; i++)
+        lines[i] = (pawl_save_line){
+            .partition = holdings[i]->partition,
+            .epoch = holdings[i]->epoch,
+            .until = holdings[i]->stored.offset,
+            .batch = takeover->entries[i].batch,
+        };
+    pawl__mirror_give(takeover->job->mirror, lines, takeover->count);
+    g_free(lines);
+}
+
 static pawl_status
 start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
 {
@@ -318,6 +335,8 @@ open_partitions(struct takeover *takeover, pawl_error *err)
     status = ask_sink(takeover, holdings, err);
     if (status == PAWL_OK)
         status = follow_sink(takeover, holdings, err);
+    if (status == PAWL_OK)
+        mirror_stored(takeover, holdings);
     if (status == PAWL_OK)
         status = start_reading(takeover, holdings, err);
     g_free(holdings);

@@ -281,6 +281,8 @@ wrong_together(void **state)
          "min_offsets_per_batch: 11 is more than max_offsets_per_batch, which is 10"},
         {{"group", "g", "store", "sqlite:x", "topics", "a", "takeover", "idle:10s"},
          "takeover: idle:10s has to be longer than refresh.interval, which is 10s"},
+        {{"group", "g", "store", "kafka:", "topics", "a", "mirror", "kafka"},
+         "mirror = kafka is for other stores: with a kafka: store offsets are in the group already"},
         {{"group", "g", "store", "sqlite:x", "topics", "a,b", "start", "b:0=1 c:0=1"},
          "start: c:0 is not among what is read"},
         {{"group", "g", "store", "sqlite:x", "topics_pattern", "a|ab", "start", "ab:7=1 abc:0=1"},
