@@ -13,6 +13,7 @@
 struct bare {
     CURL *easy;
     struct curl_slist *headers;
+    GString *answer;
     char *url;
     char row[64];
     char guard[33]; /* what the row holds, for the condition */
@@ -20,9 +21,9 @@ struct bare {
 };
 
 static size_t
-ignore_body(char *buffer, size_t size, size_t count, void *user)
+take_body(char *buffer, size_t size, size_t count, void *user)
 {
-    (void) buffer, (void) user;
+    g_string_append_len(user, buffer, (gssize) (size * count));
     return size * count;
 }
 
@@ -35,13 +36,15 @@ bare_open(const char *address, int partitions)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     client->partitions = partitions;
     client->easy = curl_easy_init();
+    client->answer = g_string_new(NULL);
     client->url = g_strdup_printf("http://%s/bench/row?check=put", address);
     g_snprintf(client->row, sizeof client->row, "bare-%" PRId64, g_get_real_time());
     for (size_t i = 0; i < G_N_ELEMENTS(headers); i++)
         client->headers = curl_slist_append(client->headers, headers[i]);
     curl_easy_setopt(client->easy, CURLOPT_URL, client->url);
     curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, client->headers);
-    curl_easy_setopt(client->easy, CURLOPT_WRITEFUNCTION, ignore_body);
+    curl_easy_setopt(client->easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(client->easy, CURLOPT_WRITEDATA, client->answer);
     curl_easy_setopt(client->easy, CURLOPT_CUSTOMREQUEST, "PUT");
     return client;
 }
@@ -70,6 +73,7 @@ put(const bare *client, const GString *body)
     long code = 0;
     CURLcode result;
 
+    g_string_truncate(client->answer, 0);
     curl_easy_setopt(client->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) body->len);
     curl_easy_setopt(client->easy, CURLOPT_POSTFIELDS, body->str);
     result = curl_easy_perform(client->easy);
@@ -77,7 +81,7 @@ put(const bare *client, const GString *body)
         give_up("hbase", curl_easy_strerror(result));
     curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &code);
     if (code != 200)
-        give_up("hbase", "a PUT was refused");
+        give_up("hbase: a PUT was answered", client->answer->str);
 }
 
 void
@@ -110,6 +114,7 @@ bare_close(bare *client)
 {
     curl_easy_cleanup(client->easy);
     curl_slist_free_all(client->headers);
+    g_string_free(client->answer, TRUE);
     g_free(client->url);
     g_free(client);
 }
