@@ -1,7 +1,7 @@
 /*
  * bare_kafka.c - one commit of a consumer group's offsets; the address is a list of brokers
  *
- * The topic has to be there; Kafka takes offsets for partitions that it has not.
+ * The topic has to be there, with all its partitions.
  */
 #include <stdlib.h>
 #include <string.h>
