@@ -25,9 +25,10 @@ pawl__redis_changes_add(pawl__redis_changes *changes, pawl_partition partition, 
 
     g_array_append_val(changes->guards, line);
     pawl__redis_args_add_field(&changes->args, partition);
-    if (changes->script == PAWL__REDIS_CHANGE)
+    if (changes->script == PAWL__REDIS_CHANGE) {
         pawl__redis_args_add_number(&changes->args, epoch);
-    pawl__redis_args_add_position(&changes->args, expected);
+        pawl__redis_args_add_position(&changes->args, expected);
+    }
 }
 
 /* Why a line was refused. */

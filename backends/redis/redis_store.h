@@ -115,11 +115,13 @@ typedef enum pawl__redis_script {
 typedef struct pawl__redis_args {
     GPtrArray *texts;
     GStringChunk *chunk;
+    GString *text; /* for the next one */
 } pawl__redis_args;
 
 void pawl__redis_args_init(pawl__redis_args *args);
 void pawl__redis_args_done(pawl__redis_args *args);
 void pawl__redis_args_add(pawl__redis_args *args, const char *text); /* copied */
+void pawl__redis_args_printf(pawl__redis_args *args, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void pawl__redis_args_add_number(pawl__redis_args *args, int64_t number);
 void pawl__redis_args_add_position(pawl__redis_args *args, pawl_position position);
 void pawl__redis_args_add_field(pawl__redis_args *args, pawl_partition partition);

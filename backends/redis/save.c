@@ -105,63 +105,91 @@ refuse_going_back(pawl__redis_store *store, const char *group, const pawl_save_l
                           pawl_position_text(found->entry.offset, is), pawl_position_text(line->expected, was), place);
 }
 
-/* Position saves keep the number of the batch that is there. */
+/* Whether the script SAVE will do: lines of one batch, of partitions that were acquired together. */
 static bool
-have_numbers(const pawl_save_line *lines, size_t count)
+are_alike(const pawl_save_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (lines[i].batch == 0)
+        if (lines[i].batch == 0 || lines[i].batch != lines[0].batch || lines[i].epoch != lines[0].epoch)
             return false;
     return true;
 }
 
-/* What a line shall be, for the script CHANGE. */
-static void
-add_parts(pawl__redis_args *args, const pawl_save_line *line, const char *print)
+static bool
+have_prints(const pawl_save_line *lines, size_t count)
 {
-    pawl__redis_args_add_number(args, line->until);
-    if (line->batch != 0)
-        pawl__redis_args_add_number(args, line->batch);
-    else
-        pawl__redis_args_add(args, "=");
-    pawl__redis_args_add(args, "-");
-    pawl__redis_args_add(args, print);
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].print != NULL && lines[i].print[0] != '\0')
+            return true;
+    return false;
 }
 
-/* The same for the script SAVE. */
 static void
-add_whole(pawl__redis_args *args, const pawl_save_line *line, const char *print, int64_t now_ms)
+add_print(pawl__redis_args *args, const char *print)
 {
-    char head[PAWL_PRINT_SIZE * 3 + 200];
+    char *escaped;
 
-    g_snprintf(head, sizeof head,
-               "epoch=%" PRId64 " batch=%" PRId64 " pending=- at=%" PRId64 " print=%s renewed=%" PRId64, line->epoch,
-               line->batch, line->until, print, now_ms);
-    pawl__redis_args_add_number(args, line->until);
-    pawl__redis_args_add(args, head);
+    if (print == NULL || *print == '\0') {
+        pawl__redis_args_add(args, "");
+        return;
+    }
+    escaped = pawl__redis_escape(print);
+    pawl__redis_args_add(args, escaped);
+    g_free(escaped);
+}
+
+static void
+add_alike(pawl__redis_changes *changes, const pawl_save_line *lines, size_t count, int64_t now_ms)
+{
+    pawl__redis_args *args = &changes->args;
+
+    pawl__redis_args_add_number(args, (int64_t) count);
+    pawl__redis_args_printf(args, "epoch=%" PRId64 " ", lines[0].epoch);
+    pawl__redis_args_printf(args, "batch=%" PRId64 " pending=- at=", lines[0].batch);
+    pawl__redis_args_printf(args, " renewed=%" PRId64, now_ms);
+    for (size_t i = 0; i < count; i++)
+        pawl__redis_changes_add(changes, lines[i].partition, lines[i].epoch, lines[i].expected);
+    for (size_t i = 0; i < count; i++)
+        pawl__redis_args_add_position(args, lines[i].expected);
+    for (size_t i = 0; i < count; i++)
+        pawl__redis_args_add_number(args, lines[i].until);
+    if (!have_prints(lines, count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        add_print(args, lines[i].print);
+}
+
+/* The same for the script CHANGE. Position saves keep the number of the batch that is there. */
+static void
+add_each(pawl__redis_changes *changes, const pawl_save_line *lines, size_t count, int64_t now_ms)
+{
+    pawl__redis_args *args = &changes->args;
+
+    pawl__redis_args_add_number(args, now_ms);
+    for (size_t i = 0; i < count; i++) {
+        pawl__redis_changes_add(changes, lines[i].partition, lines[i].epoch, lines[i].expected);
+        pawl__redis_args_add_number(args, lines[i].until);
+        if (lines[i].batch != 0)
+            pawl__redis_args_add_number(args, lines[i].batch);
+        else
+            pawl__redis_args_add(args, "=");
+        pawl__redis_args_add(args, "-");
+        add_print(args, lines[i].print);
+    }
 }
 
 static pawl_status
 send_lines(pawl__redis_store *store, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
            size_t *ret_refused, pawl__redis_found *ret_found, pawl_error *err)
 {
-    bool whole = have_numbers(lines, count);
-    int64_t now_ms = pawl__clock_wall_ms();
+    bool alike = are_alike(lines, count);
     pawl__redis_changes changes;
 
-    pawl__redis_changes_init(&changes, whole ? PAWL__REDIS_SAVE : PAWL__REDIS_CHANGE);
-    if (!whole)
-        pawl__redis_args_add_number(&changes.args, now_ms);
-    for (size_t i = 0; i < count; i++) {
-        char *print = pawl__redis_escape(lines[i].print != NULL ? lines[i].print : "");
-
-        pawl__redis_changes_add(&changes, lines[i].partition, lines[i].epoch, lines[i].expected);
-        if (whole)
-            add_whole(&changes.args, &lines[i], print, now_ms);
-        else
-            add_parts(&changes.args, &lines[i], print);
-        g_free(print);
-    }
+    pawl__redis_changes_init(&changes, alike ? PAWL__REDIS_SAVE : PAWL__REDIS_CHANGE);
+    if (alike)
+        add_alike(&changes, lines, count, pawl__clock_wall_ms());
+    else
+        add_each(&changes, lines, count, pawl__clock_wall_ms());
     return pawl__redis_changes_run(store, call, &changes, ret_refused, ret_found, err);
 }
 

@@ -14,32 +14,36 @@
 
 #define LAYOUT "1"
 
-#define PRELUDE                                                                                    \
-    "local offsets, states = KEYS[1], KEYS[2]\n"                                                   \
-    "local layout = redis.call('HGET', states, 'layout')\n"                                        \
-    "if layout and layout ~= '" LAYOUT "' then return {'LAYOUT', layout} end\n"                    \
-    "local function in_pieces(list, fn)\n"                                                         \
-    "  for i = 1, #list, 1000 do fn(i, unpack(list, i, math.min(i + 999, #list))) end\n"           \
-    "end\n"                                                                                        \
-    "local function get(key, fields)\n"                                                            \
-    "  local values = {}\n"                                                                        \
-    "  in_pieces(fields, function(i, ...)\n"                                                       \
-    "    for j, value in ipairs(redis.call('HMGET', key, ...)) do values[i + j - 1] = value end\n" \
-    "  end)\n"                                                                                     \
-    "  return values\n"                                                                            \
-    "end\n"                                                                                        \
-    "local function set(key, list)\n"                                                              \
-    "  in_pieces(list, function(i, ...) redis.call('HSET', key, ...) end)\n"                       \
-    "end\n"                                                                                        \
-    "local function every(first, stride)\n"                                                        \
-    "  local list = {}\n"                                                                          \
-    "  for i = first, #ARGV, stride do list[#list + 1] = ARGV[i] end\n"                            \
-    "  return list\n"                                                                              \
+#define PRELUDE                                                                                     \
+    "local offsets, states = KEYS[1], KEYS[2]\n"                                                    \
+    "local layout = redis.call('HGET', states, 'layout')\n"                                         \
+    "if layout and layout ~= '" LAYOUT "' then return {'LAYOUT', layout} end\n"                     \
+    "local function in_pieces(first, last, list, fn)\n"                                             \
+    "  for i = first, last, 1000 do fn(i - first, unpack(list, i, math.min(i + 999, last))) end\n"  \
+    "end\n"                                                                                         \
+    "local function get(key, list, first, last)\n"                                                  \
+    "  if first <= last and last - first < 1000 then\n"                                             \
+    "    return redis.call('HMGET', key, unpack(list, first, last))\n"                              \
+    "  end\n"                                                                                       \
+    "  local values = {}\n"                                                                         \
+    "  in_pieces(first, last, list, function(before, ...)\n"                                        \
+    "    for i, value in ipairs(redis.call('HMGET', key, ...)) do values[before + i] = value end\n" \
+    "  end)\n"                                                                                      \
+    "  return values\n"                                                                             \
+    "end\n"                                                                                         \
+    "local function set(key, list)\n"                                                               \
+    "  in_pieces(1, #list, list, function(_, ...) redis.call('HSET', key, ...) end)\n"              \
+    "end\n"                                                                                         \
+    "local function every(first, stride)\n"                                                         \
+    "  local list = {}\n"                                                                           \
+    "  for i = first, #ARGV, stride do list[#list + 1] = ARGV[i] end\n"                             \
+    "  return list\n"                                                                               \
     "end\n"
 
 /* The cluster's id, and of each field the offset and the state. */
 static const char load[] =
-    PRELUDE "return {'OK', redis.call('HGET', states, 'cluster'), get(offsets, ARGV), get(states, ARGV)}";
+    PRELUDE "return {'OK', redis.call('HGET', states, 'cluster'), get(offsets, ARGV, 1, #ARGV),\n"
+            "get(states, ARGV, 1, #ARGV)}";
 
 /* The fields that have an offset, and all states. */
 static const char list[] = PRELUDE "return {'OK', redis.call('HKEYS', offsets), redis.call('HGETALL', states)}";
@@ -49,42 +53,42 @@ static const char settle[] = PRELUDE "if layout then redis.call('HSET', states, 
                                      "return {'OK'}";
 
 /* cluster, owner, then lines of field, epoch seen, new epoch, initial offset */
-static const char acquire[] =
-    PRELUDE "local fields = every(3, 4)\n"
-            "local found, known, moved, written = get(offsets, fields), get(states, fields), {}, {}\n"
-            "local function is_offset(text)\n"
-            "  return text == '0' or (text:match('^[1-9]%d*$') and\n"
-            "    (#text < 19 or (#text == 19 and text <= '9223372036854775807')))\n"
-            "end\n"
-            "for i, field in ipairs(fields) do\n"
-            "  local seen, new, initial = unpack(ARGV, 4 * i, 4 * i + 2)\n"
-            "  local offset, state = found[i], known[i]\n"
-            "  local epoch, batch, pending, print = '0', '0', '-', ''\n"
-            "  if state then\n"
-            "    epoch, batch, pending, print =\n"
-            "      state:match('^epoch=(%d+) batch=(%d+) pending=([^ ]+) at=[^ ]+ print=([^ ]*) renewed=')\n"
-            "  end\n"
-            "  if epoch ~= seen or (offset and not is_offset(offset)) then return {'LINE', i - 1, offset, state} end\n"
-            "  if not offset and initial ~= '-' then\n"
-            "    offset = initial\n"
-            "    moved[#moved + 1], moved[#moved + 2] = field, offset\n"
-            "  end\n"
-            "  written[2 * i - 1] = field\n"
-            "  written[2 * i] = 'epoch=' .. new .. ' batch=' .. batch .. ' pending=' .. pending .. ' at=' .. (offset "
-            "or '-') ..\n"
-            "    ' print=' .. print .. ' ' .. ARGV[2]\n"
-            "end\n"
-            "redis.call('HSET', states, 'layout', '" LAYOUT "')\n"
-            "if ARGV[1] ~= '' then redis.call('HSET', states, 'cluster', ARGV[1]) end\n"
-            "set(offsets, moved)\n"
-            "set(states, written)\n"
-            "return {'OK'}";
+static const char acquire[] = PRELUDE
+    "local fields = every(3, 4)\n"
+    "local found, known, moved, written = get(offsets, fields, 1, #fields), get(states, fields, 1, #fields), {}, {}\n"
+    "local function is_offset(text)\n"
+    "  return text == '0' or (text:match('^[1-9]%d*$') and\n"
+    "    (#text < 19 or (#text == 19 and text <= '9223372036854775807')))\n"
+    "end\n"
+    "for i, field in ipairs(fields) do\n"
+    "  local seen, new, initial = unpack(ARGV, 4 * i, 4 * i + 2)\n"
+    "  local offset, state = found[i], known[i]\n"
+    "  local epoch, batch, pending, print = '0', '0', '-', ''\n"
+    "  if state then\n"
+    "    epoch, batch, pending, print =\n"
+    "      state:match('^epoch=(%d+) batch=(%d+) pending=([^ ]+) at=[^ ]+ print=([^ ]*) renewed=')\n"
+    "  end\n"
+    "  if epoch ~= seen or (offset and not is_offset(offset)) then return {'LINE', i - 1, offset, state} end\n"
+    "  if not offset and initial ~= '-' then\n"
+    "    offset = initial\n"
+    "    moved[#moved + 1], moved[#moved + 2] = field, offset\n"
+    "  end\n"
+    "  written[2 * i - 1] = field\n"
+    "  written[2 * i] = 'epoch=' .. new .. ' batch=' .. batch .. ' pending=' .. pending .. ' at=' .. (offset "
+    "or '-') ..\n"
+    "    ' print=' .. print .. ' ' .. ARGV[2]\n"
+    "end\n"
+    "redis.call('HSET', states, 'layout', '" LAYOUT "')\n"
+    "if ARGV[1] ~= '' then redis.call('HSET', states, 'cluster', ARGV[1]) end\n"
+    "set(offsets, moved)\n"
+    "set(states, written)\n"
+    "return {'OK'}";
 
 /* lines of field, epoch; what is another's stays as it is */
 static const char release[] = PRELUDE
     "local fields = every(1, 2)\n"
     "local written = {}\n"
-    "for i, state in ipairs(get(states, fields)) do\n"
+    "for i, state in ipairs(get(states, fields, 1, #fields)) do\n"
     "  local head, epoch, client\n"
     "  if state then\n"
     "    head, epoch, client = state:match('^(epoch=(%d+) .-)renewed=%d+ pid=[^ ]* host=[^ ]* (client=[^ ]*)$')\n"
@@ -96,11 +100,12 @@ static const char release[] = PRELUDE
     "set(states, written)\n"
     "return {'OK'}";
 
-/* Plan, remove, and a save that has no number: the time, then lines of field, epoch, expected, and what offset, batch, pending and print
- * shall be. '-' is no offset; '=' leaves what is there. */
+/* Plan, remove, and a save that has no number: the time, then lines of field, epoch, expected, and what offset, batch,
+ * pending and print shall be. '-' is no offset; '=' leaves what is there. */
 static const char change[] =
     PRELUDE "local fields = every(2, 7)\n"
-            "local found, known, moved, gone, written = get(offsets, fields), get(states, fields), {}, {}, {}\n"
+            "local found, known, moved, gone, written = get(offsets, fields, 1, #fields), get(states, fields, 1, "
+            "#fields), {}, {}, {}\n"
             "for i, field in ipairs(fields) do\n"
             "  local epoch, expected, offset, batch, pending, print = unpack(ARGV, 7 * i - 4, 7 * i + 1)\n"
             "  local state, old_epoch, old_batch, at, old_print, renewed, owner = known[i]\n"
@@ -123,24 +128,30 @@ static const char change[] =
             "    ' renewed=' .. (ARGV[1] == '=' and renewed or ARGV[1]) .. ' ' .. owner\n"
             "end\n"
             "set(offsets, moved)\n"
-            "in_pieces(gone, function(i, ...) redis.call('HDEL', offsets, ...) end)\n"
+            "in_pieces(1, #gone, gone, function(_, ...) redis.call('HDEL', offsets, ...) end)\n"
             "set(states, written)\n"
             "return {'OK'}";
 
-/* The ordinary save, where all of a state but its owner is known: lines of field, expected, offset, and the state up to
- * there. */
+/*
+ * The ordinary save, where all lines have the same epoch and batch, and all of a state but its owner is known: how many,
+ * the state up to the epoch, from there to the offset, and the time; then all fields, what offset each has, what it shall
+ * have, and the prints, unless there are none.
+ */
 static const char save[] =
-    PRELUDE "local fields = every(1, 4)\n"
-            "local found, known, moved, written = get(offsets, fields), get(states, fields), {}, {}\n"
-            "for i, field in ipairs(fields) do\n"
-            "  local expected, offset, head = unpack(ARGV, 4 * i - 2, 4 * i)\n"
-            "  local state = known[i]\n"
-            "  local epoch, owner = head:match('^epoch=%d+ '), state and state:find(' pid=', 1, true)\n"
-            "  if not owner or state:sub(1, #epoch) ~= epoch or found[i] ~= (expected ~= '-' and expected) then\n"
+    PRELUDE "local count, epoch, batch, renewed = tonumber(ARGV[1]), unpack(ARGV, 2, 4)\n"
+            "local found, known = get(offsets, ARGV, 5, 4 + count), get(states, ARGV, 5, 4 + count)\n"
+            "local moved, written, head, size = {}, {}, epoch .. batch, #epoch\n"
+            "local find, sub = string.find, string.sub\n"
+            "for i = 1, count do\n"
+            "  local field, expected, offset = ARGV[4 + i], ARGV[4 + count + i], ARGV[4 + 2 * count + i]\n"
+            "  local print, state = ARGV[4 + 3 * count + i] or '', known[i]\n"
+            "  local owner = state and find(state, ' pid=', size, true)\n"
+            "  if not owner or sub(state, 1, size) ~= epoch or found[i] ~= (expected ~= '-' and expected) then\n"
             "    return {'LINE', i - 1, found[i], state}\n"
             "  end\n"
             "  moved[2 * i - 1], moved[2 * i] = field, offset\n"
-            "  written[2 * i - 1], written[2 * i] = field, head .. state:sub(owner)\n"
+            "  written[2 * i - 1] = field\n"
+            "  written[2 * i] = head .. offset .. ' print=' .. print .. renewed .. sub(state, owner)\n"
             "end\n"
             "set(offsets, moved)\n"
             "set(states, written)\n"
@@ -163,6 +174,7 @@ pawl__redis_args_init(pawl__redis_args *args)
 {
     args->texts = g_ptr_array_new();
     args->chunk = g_string_chunk_new(4096);
+    args->text = g_string_new(NULL);
 }
 
 void
@@ -170,12 +182,24 @@ pawl__redis_args_done(pawl__redis_args *args)
 {
     g_ptr_array_free(args->texts, TRUE);
     g_string_chunk_free(args->chunk);
+    g_string_free(args->text, TRUE);
 }
 
 void
 pawl__redis_args_add(pawl__redis_args *args, const char *text)
 {
     g_ptr_array_add(args->texts, g_string_chunk_insert(args->chunk, text));
+}
+
+void
+pawl__redis_args_printf(pawl__redis_args *args, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    g_string_vprintf(args->text, format, values);
+    va_end(values);
+    pawl__redis_args_add(args, args->text->str);
 }
 
 void
@@ -199,10 +223,9 @@ pawl__redis_args_add_position(pawl__redis_args *args, pawl_position position)
 void
 pawl__redis_args_add_field(pawl__redis_args *args, pawl_partition partition)
 {
-    char *field = pawl__redis_field(partition);
-
-    pawl__redis_args_add(args, field);
-    g_free(field);
+    g_string_assign(args->text, partition.topic);
+    g_string_append_printf(args->text, ":%d", (int) partition.number);
+    pawl__redis_args_add(args, args->text->str);
 }
 
 /* ------------------------------------------------------------------------------------------------------- running -- */
