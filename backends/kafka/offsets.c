@@ -10,10 +10,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/partition.h"
 
 #define EPOCH 1
+
+/* How long one try at reading may take: on a cluster that has never had a group, librdkafka may wait for ever for the
+ * coordinator that it asked for first. The wrapper tries again. */
+#define TRY_MS 3000
 
 /* ------------------------------------------------------------------------------------------------ remembered batches -- */
 
@@ -122,7 +127,8 @@ fetch(pawl__kafka_store *store, const pawl_store_call *call, const rd_kafka_topi
     const rd_kafka_group_result_t **groups;
     size_t count = 0;
     pawl_status status =
-        pawl__kafka_store_request(store, store->client, call->deadline_ms, begin_fetch, &request, ret_answer, err);
+        pawl__kafka_store_request(store, store->client, MIN(call->deadline_ms, pawl__clock_ms() + TRY_MS), begin_fetch,
+                                  &request, ret_answer, err);
 
     if (status != PAWL_OK)
         return status;

@@ -105,9 +105,25 @@ drop_revoked(kafka_member *member)
 
 /* -------------------------------------------------------------------------------------------------------- events -- */
 
+/* A group that shares out otherwise than expected can be understood only from what it said to each member. */
+static void
+tell_event(kafka_member *member, const char *what, const rd_kafka_topic_partition_list_t *list)
+{
+    GString *text;
+
+    if (!pawl__log_takes(member->source->log, PAWL_LOG_DEBUG))
+        return;
+    text = g_string_new(what);
+    for (int i = 0; i < list->cnt; i++)
+        g_string_append_printf(text, " %s:%d", list->elems[i].topic, (int) list->elems[i].partition);
+    pawl__log(member->source->log, PAWL_LOG_DEBUG, "client", "member: %s", text->str);
+    g_string_free(text, TRUE);
+}
+
 static void
 on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 {
+    tell_event(member, "assigned", list);
     pawl__wait_lock(&member->wait);
     if (!member->assigned_once && list->cnt == 0)
         member->unassigned_until_ms = pawl__clock_ms() + NEWCOMER_MS;
@@ -126,6 +142,7 @@ on_revoked(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 {
     bool leaving;
 
+    tell_event(member, rd_kafka_assignment_lost(member->client) ? "lost" : "revoked", list);
     pawl__wait_lock(&member->wait);
     add_partitions(member->revoked, list);
     member->must_answer = true;
