@@ -116,13 +116,19 @@ raw_node(void)
 }
 
 void
-raw_join_nodes(const char *low_url, const char *high_url)
+raw_join_nodes(const service *low, const service *high)
 {
+    char *low_url = raw_url(low, ""), *high_url = raw_url(high, "");
+    char *bus_port = service_value(low, "REDIS_BUS_PORT");
+
     raw_do(low_url, "CLUSTER ADDSLOTSRANGE 0 8191");
     raw_do(high_url, "CLUSTER ADDSLOTSRANGE 8192 16383");
-    raw_do(high_url, "CLUSTER MEET 127.0.0.1 %s", strrchr(low_url, ':') + 1);
+    raw_do(high_url, "CLUSTER MEET 127.0.0.1 %s %s", strrchr(low_url, ':') + 1, bus_port);
     await_cluster(low_url);
     await_cluster(high_url);
+    g_free(bus_port);
+    g_free(high_url);
+    g_free(low_url);
 }
 
 void

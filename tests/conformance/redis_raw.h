@@ -20,7 +20,7 @@ service *raw_server(const char *const *properties);
 service *raw_node(void);
 
 /* Makes a cluster of two nodes: the first one has the slots below 8192. */
-void raw_join_nodes(const char *low_url, const char *high_url);
+void raw_join_nodes(const service *low, const service *high);
 
 /* "redis://127.0.0.1:PORT" and what is put behind it; the caller frees it. */
 char *raw_url(const service *server, const char *rest);

@@ -340,7 +340,7 @@ a_group_on_another_node(void **state)
     char *low_url = raw_url(low, ""), *high_url = raw_url(high, "");
 
     (void) state;
-    raw_join_nodes(low_url, high_url);
+    raw_join_nodes(low, high);
     assert_moved_to(high, low_url, "a");
     assert_moved_to(low, high_url, "b");
     service_free(high);

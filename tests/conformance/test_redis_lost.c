@@ -188,7 +188,7 @@ a_late_request_to_another_node(void **state)
 
     (void) state;
     raw_do(high_url, "CONFIG SET cluster-announce-port %s", port);
-    raw_join_nodes(low_url, high_url);
+    raw_join_nodes(low, high);
     assert_status(PAWL_OK, raw_try_store(low_url, 10000, &store, &err), err);
     assert_late_plan_changes_nothing(between, store, "a", suite_acquire(store, "a", "t", 0, pawl_position_at(1)));
     pawl_store_close(store);
