@@ -62,6 +62,8 @@ src_libpawl_core_la_SOURCES = \
 	src/core/planning.c \
 	src/core/positions.c \
 	src/core/preview.c \
+	src/core/print.c \
+	src/core/print.h \
 	src/core/recover.c \
 	src/core/registry.c \
 	src/core/report.c \

@@ -43,6 +43,7 @@ UNIT_TESTS = \
 	tests/unit/test_parse \
 	tests/unit/test_pattern \
 	tests/unit/test_plan \
+	tests/unit/test_print \
 	tests/unit/test_registry \
 	tests/unit/test_settings \
 	tests/unit/test_specs \

@@ -22,7 +22,7 @@ typedef enum pawl__range_state {
     PAWL__RANGE_DONE,    /* every record was handed over and accepted */
     PAWL__RANGE_SKIPPED, /* user code failed for good, and on_error says to go on without it */
     PAWL__RANGE_DROPPED, /* its partition is another's now */
-    PAWL__RANGE_LOST,    /* its records left the log while it was read: the next plan deals with that */
+    PAWL__RANGE_LOST,    /* its records are not in the log (any more): the next plan deals with that */
 } pawl__range_state;
 
 struct pawl_range {
@@ -39,6 +39,10 @@ struct pawl_range {
     void *slot;
     void (*slot_free)(void *slot);
     void *thread;
+
+    char before[PAWL__PRINT_ROOM]; /* not "": what the record before `from`, which comes first, should have */
+    bool remade;                   /* it was not */
+    char print[PAWL__PRINT_ROOM];  /* of the record before `until`; "" when there is none, or it was not read yet */
 
     int64_t records, bytes, rejected; /* of this attempt */
 

@@ -9,6 +9,8 @@
 #include <pawl/offsets.h>
 #include <pawl/sys/source.h>
 
+#include "core/print.h"
+
 /* How a partition is held, when a group shares them out. */
 typedef enum pawl__tenure {
     PAWL__TENURE_HELD,
@@ -29,6 +31,10 @@ typedef struct pawl__holding {
     pawl_position planned; /* until of the range of the batch in hand, where it is written down */
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last asked */
+
+    char print[PAWL__PRINT_ROOM]; /* not "": of the record before `position`, with which the source begins, and which is
+                                   * to be compared with it */
+    bool remade;                  /* it was another record */
 
     int64_t unanswered_since_ms;    /* since when the brokers do not tell its bounds; 0: they do */
     int64_t pending_above_since_ms; /* since when the log ends below `pending`; 0: it does not */

@@ -23,7 +23,7 @@ static bool
 has_loss(const pawl__plan_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (lines[i].ret_finding == PAWL__PLAN_BELOW || lines[i].ret_finding == PAWL__PLAN_ABOVE)
+        if (pawl__plan_is_loss(lines[i].ret_finding))
             return true;
     return false;
 }
@@ -78,10 +78,24 @@ excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t cou
     return PAWL_OK;
 }
 
+/* Only of a log that goes on is it known how many. */
 static int64_t
 lost_records(const pawl__plan_line *line)
 {
     return line->ret_finding == PAWL__PLAN_BELOW ? line->low - line->position : 0;
+}
+
+static const char *
+finding_text(pawl__plan_finding finding)
+{
+    switch (finding) {
+    case PAWL__PLAN_BELOW:
+        return "is below the start of the log";
+    case PAWL__PLAN_ABOVE:
+        return "is above the end of the log";
+    default:
+        return "has another record before it than when it was stored, in the log";
+    }
 }
 
 static pawl_status
@@ -89,17 +103,15 @@ report_loss(const pawl__holding *holding, const pawl__plan_line *line, pawl_erro
 {
     if (line->ret_finding == PAWL__PLAN_BELOW)
         return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
-                              "%s [%" PRId32 "]: the stored offset %" PRId64
-                              " is below the start of the log, which goes "
-                              "from %" PRId64 " to %" PRId64 ": %" PRId64 " records are lost (on_data_loss = fail)",
-                              holding->partition.topic, holding->partition.number, line->position, line->low,
-                              line->high, lost_records(line));
+                              "%s [%" PRId32 "]: the stored offset %" PRId64 " %s, which goes from %" PRId64
+                              " to %" PRId64 ": %" PRId64 " records are lost (on_data_loss = fail)",
+                              holding->partition.topic, holding->partition.number, line->position,
+                              finding_text(line->ret_finding), line->low, line->high, lost_records(line));
     return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
-                          "%s [%" PRId32 "]: the stored offset %" PRId64
-                          " is above the end of the log, which goes from %" PRId64 " to %" PRId64
-                          ": it was cut or made anew, and what is lost cannot be counted "
-                          "(on_data_loss = fail)",
-                          holding->partition.topic, holding->partition.number, line->position, line->low, line->high);
+                          "%s [%" PRId32 "]: the stored offset %" PRId64 " %s, which goes from %" PRId64 " to %" PRId64
+                          ": it was cut or made anew, and what is lost cannot be counted (on_data_loss = fail)",
+                          holding->partition.topic, holding->partition.number, line->position,
+                          finding_text(line->ret_finding), line->low, line->high);
 }
 
 /* Where the policy moves a lost position to. */
@@ -119,6 +131,7 @@ hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
     job->source.api->unhold(job->source.self, &holding->tap, 1);
     holding->tap = NULL;
     holding->fetch_lost = false;
+    holding->print[0] = '\0';
     status = job->source.api->hold(job->source.self, &line, 1, err);
     holding->tap = line.ret_tap;
     return status;
@@ -131,11 +144,10 @@ log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *lin
     int64_t lost = lost_records(line) + (line->ret_finding == PAWL__PLAN_BELOW ? position - line->low : 0);
 
     pawl__log(&job->log, PAWL_LOG_ERROR, "job",
-              "%s [%" PRId32 "]: the stored offset %" PRId64 " is %s of the log %" PRId64 "..%" PRId64
-              ": moved to %" PRId64 " by on_data_loss, %" PRId64 " records lost",
-              holding->partition.topic, holding->partition.number, line->position,
-              line->ret_finding == PAWL__PLAN_BELOW ? "below the start" : "above the end", line->low, line->high,
-              position, lost);
+              "%s [%" PRId32 "]: the stored offset %" PRId64 " %s %" PRId64 "..%" PRId64 ": moved to %" PRId64
+              " by on_data_loss, %" PRId64 " records lost",
+              holding->partition.topic, holding->partition.number, line->position, finding_text(line->ret_finding),
+              line->low, line->high, position, lost);
     pawl__wait_lock(&job->stats_wait);
     job->stats.lost += lost;
     pawl__wait_unlock(&job->stats_wait);
@@ -152,7 +164,7 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
+        if (!pawl__plan_is_loss(lines[i].ret_finding))
             continue;
         if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
             status = report_loss(holding, &lines[i], err);
@@ -164,9 +176,10 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (lines[i].ret_finding != PAWL__PLAN_BELOW && lines[i].ret_finding != PAWL__PLAN_ABOVE)
+        if (!pawl__plan_is_loss(lines[i].ret_finding))
             continue;
         holding->position = new_position(job, &lines[i]);
+        holding->remade = false;
         log_move(job, holding, &lines[i], holding->position);
         status = hold_again(job, holding, err);
     }
@@ -223,6 +236,13 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
     return status;
 }
 
+/* The record before the position has left the log, in which the position is the first. */
+static bool
+looks_too_far_back(const pawl__holding *holding)
+{
+    return holding->print[0] != '\0' && holding->unanswered_since_ms == 0 && holding->low == holding->position;
+}
+
 static bool
 has_lost_fetch(pawl_job *job)
 {
@@ -242,9 +262,9 @@ pawl__job_reopen_lost(pawl_job *job, pawl_error *err)
     for (size_t i = 0; status == PAWL_OK && i < pawl__holdings_count(job->holdings); i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (!holding->fetch_lost)
+        if (!holding->fetch_lost && !looks_too_far_back(holding))
             continue;
-        if (++holding->out_of_range > OUT_OF_RANGE_LIMIT)
+        if (holding->fetch_lost && ++holding->out_of_range > OUT_OF_RANGE_LIMIT)
             return pawl_error_set(
                 err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                 "%s [%" PRId32 "] at offset %" PRId64 ": the broker says that it is out of range, and "

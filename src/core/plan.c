@@ -59,6 +59,8 @@ find(const pawl__plan_line *line)
         return PAWL__PLAN_BELOW;
     if (line->position > line->high)
         return PAWL__PLAN_ABOVE;
+    if (line->remade)
+        return PAWL__PLAN_REMADE;
     if (has_pending(line))
         return line->pending.offset <= line->high ? PAWL__PLAN_RANGE : PAWL__PLAN_PENDING_ABOVE;
     return reach(line) > line->position ? PAWL__PLAN_RANGE : PAWL__PLAN_NOTHING;
@@ -219,4 +221,10 @@ pawl__plan(pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits
     for (size_t i = 0; i < count; i++)
         ranges += lines[i].ret_finding == PAWL__PLAN_RANGE ? 1 : 0;
     return ranges;
+}
+
+bool
+pawl__plan_is_loss(pawl__plan_finding finding)
+{
+    return finding == PAWL__PLAN_BELOW || finding == PAWL__PLAN_ABOVE || finding == PAWL__PLAN_REMADE;
 }

@@ -16,7 +16,8 @@
 /*
  * What was found of a partition. Losses are told before anything else, also of a partition that is pinned below them.
  *
- * BELOW and ABOVE have position and bounds to tell of: BELOW when position < low, ABOVE when position > high.
+ * BELOW and ABOVE have position and bounds to tell of: BELOW when position < low, ABOVE when position > high. REMADE is
+ * known to the caller: the position lies inside of the log, but of another one than it was stored for.
  *
  * PENDING_ABOVE is a range that was written down and ends above the end of the log, while the position does not. What
  * was to be read again is not there: the log was cut off and made anew, or the job reads committed records now and did
@@ -31,6 +32,7 @@ typedef enum pawl__plan_finding {
     PAWL__PLAN_RANGE,         /* [from, until) */
     PAWL__PLAN_BELOW,         /* the position is below the start of the log: records from..low are gone */
     PAWL__PLAN_ABOVE,         /* the position is above the end of the log */
+    PAWL__PLAN_REMADE,        /* the log is another one */
     PAWL__PLAN_PENDING_ABOVE, /* a pending range cannot be read as it was */
 } pawl__plan_finding;
 
@@ -41,6 +43,7 @@ typedef struct pawl__plan_line {
     pawl_position pin;     /* available-now: not beyond this offset */
     pawl_position pending; /* replay = exact: a range that was written down and not saved; it is cut as it was. One that
                             * ends at or below the position is over, and means nothing */
+    bool remade;           /* the log is known to be another than the one that the position was stored for */
 
     pawl__plan_finding ret_finding;
     int64_t ret_from, ret_until; /* of a range; both are the position for other findings */
@@ -68,5 +71,8 @@ typedef struct pawl__plan_limits {
  * at_least counts everything that could be read if there were no limits.
  */
 size_t pawl__plan(pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits);
+
+/* Whether a finding is a loss. */
+bool pawl__plan_is_loss(pawl__plan_finding finding);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -152,6 +153,7 @@ pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
             .high = holding->high,
             .pin = holding->pin,
             .pending = holding->pending,
+            .remade = holding->remade,
         };
         /* A partition that appeared after the ends were pinned belongs to the next run. */
         if (job->pinned && !holding->pin.known)
@@ -213,7 +215,7 @@ count_held(pawl_job *job)
     return held;
 }
 
-static void
+static pawl_range *
 add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until, pawl__range_state state)
 {
     pawl_range *range = &batch->ranges[batch->count++];
@@ -222,6 +224,15 @@ add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until
     range->from = from;
     range->until = range->saved_to = until;
     range->state = state;
+    return range;
+}
+
+/* What was to be looked at before the first range is that range's business now. */
+static void
+hand_over_print(pawl__holding *holding, pawl_range *range)
+{
+    memcpy(range->before, holding->print, sizeof range->before);
+    holding->print[0] = '\0';
 }
 
 /*
@@ -240,7 +251,8 @@ make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
         if (lines != NULL && lines[i].ret_finding == PAWL__PLAN_RANGE)
-            add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING);
+            hand_over_print(holding,
+                            add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING));
         else if (pawl__holding_is_held(holding))
             add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE);
     }

@@ -79,7 +79,7 @@ tell(const struct preview *preview, const struct listener *listener)
             .high = line->high,
             .from = line->ret_from,
             .until = line->ret_until,
-            .lost = line->ret_finding == PAWL__PLAN_BELOW || line->ret_finding == PAWL__PLAN_ABOVE,
+            .lost = pawl__plan_is_loss(line->ret_finding),
             .owner_host = preview->entries[i].owner.host,
             .owner_pid = preview->entries[i].owner.pid,
         };

@@ -56,6 +56,7 @@ gather_lines(struct saving *saving)
             .expected = range->holding->stored,
             .until = range->saved_to,
             .batch = saving->batch->number,
+            .print = range->saved_to == range->until ? range->print : "",
         };
     }
 }
@@ -264,6 +265,7 @@ note_losses(pawl_job *job, pawl_batch *batch)
         if (range->state != PAWL__RANGE_LOST)
             continue;
         holding->fetch_lost = true;
+        holding->remade = range->remade;
         if (!pawl__holding_is_held(holding))
             continue;
         range->from = holding->stored.offset;

@@ -288,6 +288,21 @@ mirror_stored(struct takeover *takeover, pawl__holding *const *holdings)
     g_free(lines);
 }
 
+/*
+ * What was stored for another log than this one can be told by the record before: the source is to begin with it. Where the
+ * sink says where to start, nothing is known of that place.
+ */
+static void
+note_prints(struct takeover *takeover, pawl__holding **holdings)
+{
+    for (size_t i = 0; i < takeover->count; i++) {
+        const pawl_entry *entry = &takeover->entries[i];
+
+        if (entry->offset.known && entry->offset.offset > 0 && entry->offset.offset == holdings[i]->position)
+            pawl__print_copy(holdings[i]->print, entry->print);
+    }
+}
+
 static pawl_status
 start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
 {
@@ -297,7 +312,7 @@ start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *e
 
     for (size_t i = 0; i < takeover->count; i++) {
         lines[i].partition = holdings[i]->partition;
-        lines[i].position = holdings[i]->position;
+        lines[i].position = holdings[i]->position - (holdings[i]->print[0] != '\0');
     }
     status = source->api->hold(source->self, lines, takeover->count, err);
     for (size_t i = 0; status == PAWL_OK && i < takeover->count; i++)
@@ -337,6 +352,7 @@ open_partitions(struct takeover *takeover, pawl_error *err)
         status = follow_sink(takeover, holdings, err);
     if (status == PAWL_OK)
         mirror_stored(takeover, holdings);
+    note_prints(takeover, holdings);
     if (status == PAWL_OK)
         status = start_reading(takeover, holdings, err);
     g_free(holdings);

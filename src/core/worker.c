@@ -109,7 +109,8 @@ open_range(pawl__worker *worker, pawl_range *range)
     atomic_store(&range->opened_ms, pawl__clock_ms());
     pawl__range_enter(range, PAWL_PHASE_FETCHING);
     g_ptr_array_add(worker->opened, range);
-    source_of(worker)->range_open(worker->lane, range->holding->tap, range->from, range->until, range);
+    source_of(worker)->range_open(worker->lane, range->holding->tap, range->from - (range->before[0] != '\0'),
+                                  range->until, range);
 }
 
 static void
@@ -158,6 +159,7 @@ rewind_range(pawl__worker *worker, pawl_range *range, int64_t offset)
 {
     pawl_error err = {0};
 
+    range->before[0] = '\0';
     if (source_of(worker)->rewind(worker->lane, range->holding->tap, offset, &err) == PAWL_OK)
         return true;
     pawl__worker_fail(worker, err.status, "%s", err.message);
@@ -237,13 +239,42 @@ begin_range(pawl__worker *worker, pawl_range *range)
     return false;
 }
 
+/* The next plan decides what becomes of that. */
 static void
-on_records(pawl__worker *worker, pawl_range *range, const pawl_delivery *delivery)
+lose_range(pawl__worker *worker, pawl_range *range)
+{
+    pawl__range_reset(range);
+    end_range(worker, range, PAWL__RANGE_LOST);
+}
+
+/* Takes the record before the range off the delivery, if it is there. False: it is another than it was. */
+static bool
+check_before(pawl_range *range, pawl_delivery *delivery)
+{
+    const pawl_record *first = delivery->records;
+
+    if (range->before[0] != '\0' && first->offset < range->from) {
+        range->remade = !pawl__print_is_of(range->before, first);
+        delivery->records++;
+        delivery->count--;
+    }
+    range->before[0] = '\0';
+    return !range->remade;
+}
+
+static void
+on_records(pawl__worker *worker, pawl_range *range, pawl_delivery *delivery)
 {
     const pawl_hooks *hooks = worker->crew->hooks;
     pawl_error err;
     pawl_verdict verdict = PAWL_DONE;
 
+    if (!check_before(range, delivery)) {
+        source_of(worker)->range_shut(worker->lane, range->holding->tap);
+        lose_range(worker, range);
+    }
+    if (range->remade || delivery->count == 0)
+        return;
     pawl__range_enter(range, PAWL_PHASE_PROCESSING);
     if (!begin_range(worker, range))
         return;
@@ -257,7 +288,11 @@ on_records(pawl__worker *worker, pawl_range *range, const pawl_delivery *deliver
         pawl__call_end(&range->call);
     }
     if (verdict == PAWL_DONE) {
-        atomic_store_explicit(&range->handed, delivery->records[delivery->count - 1].offset + 1, memory_order_relaxed);
+        const pawl_record *last = &delivery->records[delivery->count - 1];
+
+        atomic_store_explicit(&range->handed, last->offset + 1, memory_order_relaxed);
+        if (last->offset + 1 == range->until)
+            pawl__print_take(last, range->print);
         pawl__range_enter(range, PAWL_PHASE_FETCHING);
     } else {
         refuse(worker, range, verdict, "process", &err);
@@ -288,8 +323,7 @@ on_failed(pawl__worker *worker, pawl_range *range, const pawl_error *err)
 {
     if (err->status == PAWL_DATA_LOSS) {
         pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s", err->message);
-        pawl__range_reset(range);
-        end_range(worker, range, PAWL__RANGE_LOST);
+        lose_range(worker, range);
     } else if ((err->flags & PAWL_ERROR_RETRIABLE) != 0 && range->attempt <= worker->crew->settings->max_retries) {
         retry_later(worker, range, err->message);
     } else {

@@ -124,6 +124,52 @@ made_anew_and_shorter(void **state)
     g_free(topic);
 }
 
+/* Only the record before the stored offset tells. */
+static void
+made_anew_and_longer(void **state)
+{
+    char *topic = kafka_fixture_make("longer", 1, NULL);
+    job_recorder *recorder = recorder_new();
+
+    (void) state;
+    kafka_fixture_fill(topic, 0, 50);
+    assert_run(recorder, PAWL_OK, "topics", topic, NULL);
+    kafka_fixture_delete(topic);
+    kafka_fixture_make_named(topic, 1, NULL);
+    kafka_fixture_fill(topic, 0, 80);
+
+    recorder_forget(recorder);
+    assert_run(recorder, PAWL_DATA_LOSS, "topics", topic, NULL);
+    assert_says(recorder, "50 has another record before it");
+    assert_says(recorder, "from 0 to 80");
+    assert_int_equal(recorder_saved(recorder, topic, 0), 50);
+    recorder_forget(recorder);
+    assert_run(recorder, PAWL_OK, "topics", topic, "on_data_loss", "earliest", NULL);
+    recorder_check(recorder, topic, 0, 0, 80, true);
+    recorder_free(recorder);
+    g_free(topic);
+}
+
+/* Whoever deletes what was processed leaves no record before the stored offset. */
+static void
+purged_up_to_the_stored_offset(void **state)
+{
+    char *topic = kafka_fixture_make("purged", 1, NULL);
+    job_recorder *recorder = recorder_new();
+
+    (void) state;
+    kafka_fixture_fill(topic, 0, 50);
+    assert_run(recorder, PAWL_OK, "topics", topic, NULL);
+    kafka_fixture_delete_records(topic, 0, 50);
+    kafka_fixture_fill(topic, 0, 30);
+    recorder_forget(recorder);
+    assert_run(recorder, PAWL_OK, "topics", topic, NULL);
+    recorder_check(recorder, topic, 0, 50, 80, true);
+    assert_int_equal(recorder->stats.lost, 0);
+    recorder_free(recorder);
+    g_free(topic);
+}
+
 /* ------------------------------------------------------------------------------------------- in the middle of a batch -- */
 
 /* Records of some size, so that a small fetch.memory does not hold them all. */
@@ -247,6 +293,8 @@ main(void)
         cmocka_unit_test(moved_by_policy),
         cmocka_unit_test(moved_in_an_emptied_log),
         cmocka_unit_test(made_anew_and_shorter),
+        cmocka_unit_test(made_anew_and_longer),
+        cmocka_unit_test(purged_up_to_the_stored_offset),
         cmocka_unit_test(cut_while_reading),
         cmocka_unit_test(cut_while_reading_once),
         cmocka_unit_test(made_anew_while_reading),

@@ -150,6 +150,133 @@ only_what_is_lost_is_moved(void **state)
     fixture_expect(f, "save", "save 0: t:1 4>6\nsave 2: t:2 4>5\n");
 }
 
+/* ------------------------------------------------------------------------------------------------ told by its print -- */
+
+static void
+append_values(fixture *f, int count, const char *value)
+{
+    for (int i = 0; i < count; i++)
+        pawl__memory_append_record(f->cluster, "t", 0, NULL, value, 1000 + i);
+}
+
+/* Reads ten records, and makes the log anew with more: only the records tell. */
+static void
+make_anew(fixture *f)
+{
+    append_values(f, 10, "old");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    pawl__memory_cut_end(f->cluster, "t", 0, 0);
+    append_values(f, 20, "new");
+    fixture_forget(f);
+}
+
+static void
+another_log_fails(void **state)
+{
+    fixture *f = *state;
+
+    make_anew(f);
+    assert_int_equal(fixture_run(f), PAWL_DATA_LOSS);
+    assert_string_equal(f->err.message,
+                        "t [0]: the stored offset 10 has another record before it than when it was stored, in the log, "
+                        "which goes from 0 to 20: it was cut or made anew, and what is lost cannot be counted "
+                        "(on_data_loss = fail)");
+    fixture_expect(f, "save process flush", "");
+    fixture_expect_stored(f, "t", 0, 10);
+    assert_int_equal(fixture_run(f), PAWL_DATA_LOSS); /* nor is that forgotten */
+}
+
+static void
+another_log_is_read_from_the_earliest(void **state)
+{
+    fixture *f = *state;
+
+    make_anew(f);
+    fixture_set(f, "on_data_loss", "earliest");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "save flush", "save 0: t:0 10>0\nflush 2: t:0 0..20\nsave 2: t:0 0>20\n");
+    assert_true(fixture_logged(f, "in the log 0..20: moved to 0 by on_data_loss, 0 records lost"));
+    append_values(f, 1, "more");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 21);
+}
+
+static void
+another_log_is_left_for_the_latest(void **state)
+{
+    fixture *f = *state;
+
+    make_anew(f);
+    fixture_set(f, "on_data_loss", "latest");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "save flush", "save 0: t:0 10>20\n");
+}
+
+/* The record before the first range is looked at, and handed over in no attempt. */
+static void
+the_same_log_goes_on(void **state)
+{
+    fixture *f = *state;
+
+    append_values(f, 10, "old");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    append_values(f, 2, "old");
+    pawl__memory_fail_ranges(f->cluster, "t", 0, 1, PAWL_FAILED, PAWL_ERROR_RETRIABLE);
+    fixture_forget(f);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect(f, "process flush save",
+                   "process t:0 10..12 #1: 10 11\nprocess t:0 10..12 #2: 10 11\nflush 2: t:0 10..12\n"
+                   "save 2: t:0 10>12\n");
+    assert_int_equal(f->stats.records, 2);
+}
+
+/* All that was processed has left the log: there is nothing to compare, and nothing is wrong. */
+static void
+the_record_before_has_left_the_log(void **state)
+{
+    fixture *f = *state;
+
+    append_values(f, 10, "old");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    pawl__memory_cut_start(f->cluster, "t", 0, 10);
+    append_values(f, 2, "new");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 12);
+    assert_false(fixture_logged(f, "out of range"));
+}
+
+static void
+the_record_before_was_compacted(void **state)
+{
+    fixture *f = *state;
+
+    append_values(f, 10, "old");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    pawl__memory_cut_end(f->cluster, "t", 0, 9);
+    pawl__memory_append_gap(f->cluster, "t", 0, 1);
+    append_values(f, 2, "new");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 12);
+}
+
+/* A print is of the very record before the offset, or there is none. */
+static void
+what_has_no_print(void **state)
+{
+    fixture *f = *state;
+
+    append_values(f, 10, "old");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_int_equal(strlen(fixture_stored(f, "t", 0).print), 32);
+    pawl__memory_append_gap(f->cluster, "t", 0, 1);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    assert_string_equal(fixture_stored(f, "t", 0).print, "");
+    pawl__memory_cut_end(f->cluster, "t", 0, 0);
+    append_values(f, 20, "new");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_expect_stored(f, "t", 0, 20);
+}
+
 /* ---------------------------------------------------------------------------------------------------- false alarms -- */
 
 /* A new leader told an old end for a moment, which made others read everything again. */
@@ -426,6 +553,13 @@ main(void)
         fixture_test(a_move_is_saved_without_a_record),
         fixture_test(an_empty_log_is_no_loss),
         fixture_test(only_what_is_lost_is_moved),
+        fixture_test(another_log_fails),
+        fixture_test(another_log_is_read_from_the_earliest),
+        fixture_test(another_log_is_left_for_the_latest),
+        fixture_test(the_same_log_goes_on),
+        fixture_test(the_record_before_has_left_the_log),
+        fixture_test(the_record_before_was_compacted),
+        fixture_test(what_has_no_print),
         fixture_test(a_loss_is_looked_at_twice),
         fixture_test(silence_does_not_confirm_a_loss),
         fixture_test(an_open_transaction_is_no_loss),

@@ -1,0 +1,80 @@
+/*
+ * test_print.c - fingerprints of records
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "core/print.h"
+
+static char big[10000];
+
+/* Records that differ in one thing each. */
+static const pawl_record records[] = {
+    {.key = "k", .key_size = 1, .value = "v", .value_size = 1, .timestamp_ms = 1},
+    {.key = "k", .key_size = 1, .value = "v", .value_size = 1, .timestamp_ms = 2},
+    {.key = "l", .key_size = 1, .value = "v", .value_size = 1, .timestamp_ms = 1},
+    {.key = "k", .key_size = 1, .value = "w", .value_size = 1, .timestamp_ms = 1},
+    {.key = "kv", .key_size = 2, .value = "", .value_size = 0, .timestamp_ms = 1},
+    {.key = "", .key_size = 0, .value = "v", .value_size = 1, .timestamp_ms = 1},
+    {.key = NULL, .value = "v", .value_size = 1, .timestamp_ms = 1},
+    {.key = "k", .key_size = 1, .value = NULL, .timestamp_ms = 1},
+    {.key = "k", .key_size = 1, .value = "", .timestamp_ms = 1},
+    {.key = "k", .key_size = 1, .value = big, .value_size = sizeof big, .timestamp_ms = 1},
+    {.key = "k", .key_size = 1, .value = big, .value_size = sizeof big - 1, .timestamp_ms = 1},
+};
+
+static void
+every_record_has_its_own(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
+        char print[PAWL__PRINT_ROOM];
+
+        pawl__print_take(&records[i], print);
+        for (size_t j = 0; j < G_N_ELEMENTS(records); j++)
+            assert_int_equal(pawl__print_is_of(print, &records[j]), i == j);
+    }
+}
+
+/* It is stored, and must stay what it is. */
+static void
+stays_what_it_is(void **state)
+{
+    char print[PAWL__PRINT_ROOM];
+
+    (void) state;
+    pawl__print_take(&records[0], print);
+    assert_string_equal(print, "44b4768dfe5eba911850f710fe0c8031");
+}
+
+static void
+what_others_stored_says_nothing(void **state)
+{
+    char print[PAWL__PRINT_ROOM] = "?";
+
+    (void) state;
+    pawl__print_copy(print, "9f86d081");
+    assert_string_equal(print, "");
+    pawl__print_copy(print, "");
+    assert_string_equal(print, "");
+    pawl__print_copy(print, "0123456789abcdef0123456789abcdef");
+    assert_string_equal(print, "0123456789abcdef0123456789abcdef");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_record_has_its_own),
+        cmocka_unit_test(stays_what_it_is),
+        cmocka_unit_test(what_others_stored_says_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
