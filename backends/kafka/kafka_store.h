@@ -42,9 +42,6 @@ typedef struct pawl__kafka_store {
 
 /* ---------------------------------------------------------------------------------------------------- metadata.c -- */
 
-/* The longest text that pawl writes; the broker's limit is offset.metadata.max.bytes, 4,096 unless it was changed. */
-#define PAWL__KAFKA_METADATA_SIZE 512
-
 /* What is kept beside an offset. */
 typedef struct pawl__kafka_metadata {
     int64_t batch;
@@ -52,8 +49,8 @@ typedef struct pawl__kafka_metadata {
     char print[PAWL_PRINT_SIZE];
 } pawl__kafka_metadata;
 
-/* Writes it as JSON. Returns text. */
-const char *pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata, char text[PAWL__KAFKA_METADATA_SIZE]);
+/* It as JSON, which the caller frees. */
+char *pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata);
 
 /*
  * Reads it. What others have written, or nothing, is zeros. `place` is for messages. PAWL_UNSUPPORTED: a newer pawl wrote

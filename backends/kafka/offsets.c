@@ -185,10 +185,9 @@ add_offset(rd_kafka_topic_partition_list_t *list, pawl_partition partition, int6
            const pawl__kafka_metadata *metadata)
 {
     rd_kafka_topic_partition_t *line = rd_kafka_topic_partition_list_add(list, partition.topic, partition.number);
-    char text[PAWL__KAFKA_METADATA_SIZE];
 
     line->offset = offset;
-    line->metadata = g_strdup(pawl__kafka_store_metadata_text(metadata, text));
+    line->metadata = pawl__kafka_store_metadata_text(metadata);
     line->metadata_size = strlen(line->metadata);
 }
 
