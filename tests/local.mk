@@ -86,6 +86,8 @@ CONFORMANCE_TESTS += \
 endif
 
 INTEGRATION_TESTS = \
+	tests/conformance/test_kafka_lost \
+	tests/conformance/test_store_kafka \
 	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \
@@ -187,6 +189,18 @@ tests_libpawl_conformance_la_SOURCES = \
 	tests/conformance/waiting.c
 CONFORMANCE_LIBS = tests/libpawl-conformance.la $(LDADD)
 tests_conformance_test_store_memory_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_kafka_lost_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_kafka_lost_SOURCES = \
+	tests/conformance/test_kafka_lost.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	tests/support/service.c \
+	tests/support/service.h
+tests_conformance_test_store_kafka_LDADD = $(CONFORMANCE_LIBS)
+tests_conformance_test_store_kafka_SOURCES = \
+	tests/conformance/test_store_kafka.c \
+	tests/support/service.c \
+	tests/support/service.h
 REDIS_RAW_SOURCES = \
 	tests/conformance/redis_raw.c \
 	tests/conformance/redis_raw.h \

@@ -1,6 +1,8 @@
 # backends/kafka/local.mk - the kafka: store, a module; built in where there are no modules, and for tests
 
 STORE_KAFKA_SOURCES = \
+	backends/kafka/admin.c \
+	backends/kafka/client.c \
 	backends/kafka/kafka_store.c \
 	backends/kafka/kafka_store.h \
 	backends/kafka/metadata.c \

@@ -14,10 +14,13 @@
 
 #define LAYOUT 1
 
-const char *
-pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata, char text[PAWL__KAFKA_METADATA_SIZE])
+/* The longest that pawl writes; the broker's limit is offset.metadata.max.bytes, 4,096 unless it was changed. */
+#define TEXT_SIZE (PAWL_PRINT_SIZE + 96)
+
+char *
+pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata)
 {
-    GString *json = g_string_new(NULL);
+    GString *json = g_string_sized_new(TEXT_SIZE);
 
     g_string_append_printf(json, "{\"pawl\":%d,\"batch\":%" PRId64, LAYOUT, metadata->batch);
     if (metadata->pending.known)
@@ -25,9 +28,7 @@ pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata, char text[
     if (metadata->print[0] != '\0')
         g_string_append_printf(json, ",\"print\":\"%s\"", metadata->print); /* hexadecimal */
     g_string_append_c(json, '}');
-    g_strlcpy(text, json->str, PAWL__KAFKA_METADATA_SIZE);
-    g_string_free(json, TRUE);
-    return text;
+    return g_string_free(json, FALSE);
 }
 
 /* A number that is not negative. False: there is none of that name, or it is something else. */

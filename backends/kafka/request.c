@@ -1,53 +1,51 @@
 /*
- * request.c - one request to the group's coordinator
+ * request.c - one request to the group's coordinator, and what its errors mean
  *
  * Each request has a queue of its own, so that an answer which comes too late is nobody's.
  */
 #include "backends/kafka/kafka_store.h"
+
+#include <inttypes.h>
 
 #include "util/clock.h"
 
 /* librdkafka answers by itself when a request has taken too long; what we wait is a little less. */
 #define MARGIN_MS 500
 
+#define NO_ANSWER "the brokers did not answer in time"
+
+/* The calls of a client that only wait cannot be ended from outside: they are made again and again. So long may a cancelled
+ * store wait for one to end; the answer to a question is lost with it, so these may take longer. */
+#define WAIT_SLICE_MS 20
+#define ASK_SLICE_MS  500
+
+/* How long to wait at a time. PAWL_OK: there is time left. */
 static pawl_status
-enter(pawl__kafka_store *store, rd_kafka_queue_t *queue, pawl_error *err)
+next_wait(pawl__kafka_store *store, int64_t deadline_ms, int64_t most_ms, const char *why, int *ret_ms, pawl_error *err)
 {
+    int64_t left = deadline_ms - pawl__clock_ms();
     bool cancelled;
 
+    pawl__wait_lock(&store->wait);
+    cancelled = store->cancelled;
+    pawl__wait_unlock(&store->wait);
+    if (cancelled)
+        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "%s: cancelled", store->url);
+    if (left <= 0)
+        return pawl_error_set(err, PAWL_TIMEOUT, PAWL_ERROR_RETRIABLE, 0, "%s: %s", store->url, why);
+    *ret_ms = (int) MIN(left, most_ms);
+    return PAWL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------- requests with a queue -- */
+
+/* The queue that cancel wakes; NULL: none. */
+static void
+set_queue(pawl__kafka_store *store, rd_kafka_queue_t *queue)
+{
     pawl__wait_lock(&store->wait);
     store->queue = queue;
-    cancelled = store->cancelled;
     pawl__wait_unlock(&store->wait);
-    return cancelled ? pawl_error_set(err, PAWL_CANCELLED, 0, 0, "%s: cancelled", store->url) : PAWL_OK;
-}
-
-static bool
-is_cancelled(pawl__kafka_store *store)
-{
-    bool cancelled;
-
-    pawl__wait_lock(&store->wait);
-    cancelled = store->cancelled;
-    pawl__wait_unlock(&store->wait);
-    return cancelled;
-}
-
-static pawl_status
-await_answer(pawl__kafka_store *store, rd_kafka_queue_t *queue, int64_t deadline_ms, rd_kafka_event_t **ret_answer,
-             pawl_error *err)
-{
-    int64_t left;
-
-    while ((left = deadline_ms - pawl__clock_ms()) > 0 && !is_cancelled(store)) {
-        *ret_answer = rd_kafka_queue_poll(queue, (int) MIN(left, INT32_MAX));
-        if (*ret_answer != NULL)
-            return PAWL_OK;
-    }
-    if (is_cancelled(store))
-        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "%s: cancelled", store->url);
-    return pawl_error_set(err, PAWL_TIMEOUT, PAWL_ERROR_RETRIABLE, 0, "%s: the brokers did not answer in time",
-                          store->url);
 }
 
 pawl_status
@@ -55,35 +53,125 @@ pawl__kafka_store_request(pawl__kafka_store *store, rd_kafka_t *client, int64_t 
                           pawl__kafka_store_begin_fn begin, void *user, rd_kafka_event_t **ret_answer, pawl_error *err)
 {
     rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
-    int64_t left = MAX(deadline_ms - pawl__clock_ms(), 1);
-    pawl_status status = enter(store, queue, err);
+    int wait_ms;
+    pawl_status status;
 
     *ret_answer = NULL;
-    if (status == PAWL_OK) {
-        begin(client, queue, (int) MIN(left + MARGIN_MS, INT32_MAX), user);
-        status = await_answer(store, queue, deadline_ms, ret_answer, err);
-    }
-    pawl__wait_lock(&store->wait);
-    store->queue = NULL;
-    pawl__wait_unlock(&store->wait);
+    set_queue(store, queue);
+    status = next_wait(store, deadline_ms, INT32_MAX - MARGIN_MS, NO_ANSWER, &wait_ms, err);
+    if (status == PAWL_OK)
+        begin(client, queue, wait_ms + MARGIN_MS, user);
+    while (status == PAWL_OK && (*ret_answer = rd_kafka_queue_poll(queue, wait_ms)) == NULL)
+        status = next_wait(store, deadline_ms, INT32_MAX, NO_ANSWER, &wait_ms, err);
+    set_queue(store, NULL);
     rd_kafka_queue_destroy(queue);
     return status;
 }
 
-/* In slices, since a cancelled store cannot end it. */
+/* ---------------------------------------------------------------------------------------------- calls that only wait -- */
+
+/* A client that may not ask about its group is told once, and goes on asking where it is kept: another one is told again. */
+static pawl_status
+check_refused(pawl__kafka_store *store, pawl_error *err)
+{
+    rd_kafka_queue_t *queue = store->client != NULL ? rd_kafka_queue_get_consumer(store->client) : NULL;
+    rd_kafka_event_t *event;
+    pawl_status status = PAWL_OK;
+
+    while (status == PAWL_OK && queue != NULL && (event = rd_kafka_queue_poll(queue, 0)) != NULL) {
+        if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+            status = pawl__kafka_store_failed(store, rd_kafka_event_error(event), NULL, store->group, false, err);
+        rd_kafka_event_destroy(event);
+    }
+    g_clear_pointer(&queue, rd_kafka_queue_destroy);
+    if (status != PAWL_OK)
+        pawl__kafka_store_drop_client(store);
+    return status;
+}
+
+static pawl_status
+wait_for_offsets(pawl__kafka_store *store, rd_kafka_t *client, rd_kafka_topic_partition_list_t *list,
+                 int64_t deadline_ms, int64_t slice_ms, const char *why, pawl_error *err)
+{
+    int wait_ms;
+    pawl_status status;
+
+    while ((status = next_wait(store, deadline_ms, slice_ms, why, &wait_ms, err)) == PAWL_OK) {
+        rd_kafka_resp_err_t code = rd_kafka_committed(client, list, wait_ms);
+
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+            return PAWL_OK;
+        if (code != RD_KAFKA_RESP_ERR__TIMED_OUT)
+            return pawl__kafka_store_failed(store, code, NULL, "load", false, err);
+        status = check_refused(store, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return status;
+}
+
+/* librdkafka has an answer for no partitions at once, when it knows where the group is kept. */
+pawl_status
+pawl__kafka_store_await_coordinator(pawl__kafka_store *store, rd_kafka_t *client, int64_t deadline_ms, pawl_error *err)
+{
+    rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
+    pawl_status status = wait_for_offsets(store, client, none, deadline_ms, WAIT_SLICE_MS, NO_ANSWER, err);
+
+    rd_kafka_topic_partition_list_destroy(none);
+    return status;
+}
+
+pawl_status
+pawl__kafka_store_committed(pawl__kafka_store *store, rd_kafka_t *client, rd_kafka_topic_partition_list_t *list,
+                            int64_t deadline_ms, pawl_error *err)
+{
+    pawl_status status = pawl__kafka_store_await_coordinator(store, client, deadline_ms, err);
+
+    if (status == PAWL_OK)
+        status = wait_for_offsets(store, client, list, deadline_ms, ASK_SLICE_MS,
+                                  "the group's offsets did not come in time; a transaction may hold them back", err);
+    return status;
+}
+
 pawl_status
 pawl__kafka_store_await_generation(pawl__kafka_store *store, int64_t deadline_ms, pawl_error *err)
 {
-    const int64_t slice_ms = 100;
-    int64_t now = pawl__clock_ms();
+    int wait_ms;
+    pawl_status status = PAWL_OK;
 
-    while (!store->member->await_generation(store->member, MIN(now + slice_ms, deadline_ms))) {
-        now = pawl__clock_ms();
-        if (is_cancelled(store))
-            return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "%s: cancelled", store->url);
-        if (now >= deadline_ms)
-            return pawl_error_set(err, PAWL_TIMEOUT, PAWL_ERROR_RETRIABLE, 0, "%s: the group is still rebalancing",
-                                  store->url);
+    if (store->member == NULL)
+        return PAWL_OK;
+    while ((status = next_wait(store, deadline_ms, WAIT_SLICE_MS, "the group is still rebalancing", &wait_ms, err)) ==
+           PAWL_OK)
+        if (store->member->await_generation(store->member, pawl__clock_ms() + wait_ms))
+            break;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- errors -- */
+
+void
+pawl__kafka_store_place(void *self, const char *group, pawl_partition partition, char *text, size_t text_size)
+{
+    (void) self;
+    g_snprintf(text, text_size, "offset of %s-%" PRId32 " in consumer group '%s'", partition.topic, partition.number,
+               group);
+}
+
+pawl_status
+pawl__kafka_store_check(const pawl__kafka_store *store, const char *group, const rd_kafka_topic_partition_list_t *list,
+                        bool is_write, pawl_error *err)
+{
+    char place[512];
+
+    for (int i = 0; list != NULL && i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *line = &list->elems[i];
+
+        if (line->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            continue;
+        pawl__kafka_store_place((void *) store, group, (pawl_partition){line->topic, line->partition}, place,
+                                sizeof place);
+        return pawl__kafka_store_failed(store, line->err, NULL, place, is_write, err);
     }
     return PAWL_OK;
 }

@@ -108,11 +108,15 @@ add_stored(void *user, const char *group, const pawl_partition *partition)
     return true;
 }
 
+/* A group may have nothing stored and yet be listed: it is no better for that. */
 static bool
 try_group(void *user, const char *group, const pawl_partition *partition)
 {
+    pawl__nearest *nearest = user;
+
     (void) partition;
-    pawl__nearest_try(user, g_intern_string(group));
+    if (strcmp(group, nearest->wanted) != 0)
+        pawl__nearest_try(nearest, g_intern_string(group));
     return true;
 }
 

@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	tests/cli/pytest.ini \
 	tests/cli/test_group.py \
 	tests/cli/test_job_files.py \
+	tests/cli/test_kafka.py \
 	tests/cli/test_mirror.py \
 	tests/cli/test_offsets.py \
 	tests/cli/test_peek.py \

@@ -18,6 +18,10 @@ typedef struct conformance {
     /* What was saved is there after the process was killed. */
     bool survives_kill;
 
+    /* Offsets are kept for topics and partitions that exist: those that the suite uses, with numbers below this one. 0: for
+     * any. */
+    int32_t partitions;
+
     /* Puts a text in the place of a stored offset, behind pawl's back. False: this store cannot hold it. */
     bool (*spoil)(const char *url, const char *group, pawl_partition partition, const char *text);
 

@@ -7,12 +7,14 @@
 
 /* The longest ones are added by odd_groups(). */
 static const char *const groups[] = {
-    " ",     "%",     "%2F",  "'; DROP TABLE pawl_offsets; --",
-    ".",     "..",    "50%",  "A",
-    "\\",    "a",     "a b",  "a%",
-    "a%2Fb", "a%2fb", "a*b",  "a+b",
-    "a.b",   "a/b",   "a:b",  "a\nb",
-    "{x}",   "ü",     "日本",
+    "%",     "%2F", "'; DROP TABLE pawl_offsets; --",
+    ".",     "..",  "50%",
+    "A",     "\\",  "a",
+    "a b",   "a%",  "a%2Fb",
+    "a%2fb", "a*b", "a+b",
+    "a.b",   "a/b", "a:b",
+    "a\nb",  "{x}", "ü",
+    "日本",
 };
 
 static bool
@@ -83,7 +85,7 @@ odd_topics(void **state)
 {
     suite_state *suite = *state;
     char *longest = g_strnfill(249, 'x');
-    const char *const topics[] = {"A", "a", "x-y", "x.y", "x_y", longest};
+    const char *const topics[] = {"A", "a", "x-y", "x.y", longest};
     GPtrArray *listed;
 
     for (size_t i = 0; i < G_N_ELEMENTS(topics); i++)
@@ -104,24 +106,43 @@ odd_topics(void **state)
     g_free(longest);
 }
 
+/* Kafka has no two topics that differ in this only, and librdkafka no group that begins with a blank. */
+static void
+names_that_kafka_does_not_have(void **state)
+{
+    suite_state *suite = *state;
+
+    suite_need_function(suite->under_test->partitions == 0, "there are no such names");
+    suite_acquire(suite->store, " ", "t", 0, pawl_position_at(3));
+    assert_int_equal(suite_load(suite->store, " ", "t", 0).offset.offset, 3);
+    suite_acquire(suite->store, suite->group, "x_y", 0, pawl_position_at(1));
+    suite_acquire(suite->store, suite->group, "x.y", 0, pawl_position_at(2));
+    assert_offset(suite, "x_y", 0, pawl_position_at(1));
+    assert_offset(suite, "x.y", 0, pawl_position_at(2));
+}
+
 static void
 partitions_are_listed_in_order(void **state)
 {
-    static const char *const expected[] = {"a/0", "a/2", "a/10", "a/2147483647", "b/1"};
     suite_state *suite = *state;
+    int32_t last = suite->under_test->partitions > 0 ? suite->under_test->partitions - 1 : INT32_MAX;
+    char *last_name = g_strdup_printf("a/%d", (int) last);
+    const char *const expected[] = {"a/0", "a/2", "a/10", last_name, "b/1"};
     GPtrArray *listed;
 
     suite_need(suite, PAWL_STORE_LIST);
     suite_acquire(suite->store, suite->group, "b", 1, pawl_position_at(0));
     suite_acquire(suite->store, suite->group, "a", 10, pawl_position_at(0));
-    suite_acquire(suite->store, suite->group, "a", INT32_MAX, pawl_position_at(0));
-    suite_acquire(suite->store, suite->group, "a", 2, pawl_position_absent()); /* it has an owner */
+    suite_acquire(suite->store, suite->group, "a", last, pawl_position_at(0));
+    suite_acquire(suite->store, suite->group, "a", 2, /* an owner is enough */
+                  suite_can(suite, PAWL_STORE_CAS_EPOCH) ? pawl_position_absent() : pawl_position_at(0));
     suite_acquire(suite->store, suite->group, "a", 0, pawl_position_at(0));
     listed = list(suite, suite->group);
     assert_int_equal(listed->len, G_N_ELEMENTS(expected));
     for (guint i = 0; i < listed->len; i++)
         assert_string_equal(g_ptr_array_index(listed, i), expected[i]);
     g_ptr_array_free(listed, TRUE);
+    g_free(last_name);
 }
 
 /* What only remembers an epoch is not listed; nor is a group that has nothing else. */
@@ -138,13 +159,15 @@ what_is_gone_is_not_listed(void **state)
     removed.epoch = line.ret_epoch = suite_acquire(suite->store, suite->group, "t", 0, pawl_position_at(1));
     assert_status(PAWL_OK, pawl_store_remove(suite->store, suite->group, &removed, 1, &err), err);
     listed = list(suite, suite->group);
-    assert_int_equal(listed->len, 1); /* it still has an owner */
+    assert_int_equal(listed->len, suite_can(suite, PAWL_STORE_CAS_EPOCH) ? 1 : 0); /* it still has an owner */
     g_ptr_array_free(listed, TRUE);
 
     assert_status(PAWL_OK, pawl_store_release(suite->store, suite->group, &line, 1, &err), err);
     listed = list(suite, suite->group);
     assert_int_equal(listed->len, 0);
     g_ptr_array_free(listed, TRUE);
+    if (suite->under_test->partitions > 0) /* Kafka forgets a group when it has the time */
+        return;
     listed = list(suite, NULL);
     assert_int_equal(count_of(listed, suite->group), 0);
     g_ptr_array_free(listed, TRUE);
@@ -202,6 +225,7 @@ a_place_names_everything(void **state)
 static const struct CMUnitTest tests[] = {
     suite_test(odd_groups),
     suite_test(odd_topics),
+    suite_test(names_that_kafka_does_not_have),
     suite_test(partitions_are_listed_in_order),
     suite_test(what_is_gone_is_not_listed),
     suite_test(an_unknown_group_is_empty),

@@ -65,7 +65,7 @@ a_plan_renews_the_owners_entry(void **state)
     pawl_plan_line planned;
     pawl_error err;
 
-    suite_need(suite, PAWL_STORE_PLAN);
+    suite_need(suite, PAWL_STORE_PLAN | PAWL_STORE_CAS_EPOCH);
     owner.renewed_ms = 1000;
     assert_status(PAWL_OK, pawl_store_acquire(suite->store, suite->group, &owner, NULL, &line, 1, &err), err);
     planned = plan_line(0, line.ret_epoch, 10, 30);

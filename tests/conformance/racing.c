@@ -125,10 +125,11 @@ two_owners(void **state)
 {
     suite_state *suite = *state;
     int64_t goal = suite_is_full() ? 10000 : 500;
-    uint8_t *saved = g_new0(uint8_t, (gsize) goal);
+    uint8_t *saved;
     racing_thread racers[2];
 
     suite_need(suite, PAWL_STORE_CAS_EPOCH | PAWL_STORE_CAS_OFFSET);
+    saved = g_new0(uint8_t, (gsize) goal);
     for (size_t i = 0; i < 2; i++)
         racers[i] = (racing_thread){.under_test = suite->under_test,
                                     .group = suite->group,

@@ -46,7 +46,7 @@ save_writes_what_it_is_given(void **state)
     assert_true(pawl_position_equal(entry.offset, pawl_position_at(42)));
     assert_int_equal(entry.batch, 7);
     assert_string_equal(entry.print, "0123456789abcdef");
-    assert_int_equal(entry.epoch, epoch);
+    assert_epoch(suite, &entry, epoch);
     assert_string_equal(entry.owner.client_id, before.owner.client_id);
     assert_true(entry.owner.renewed_ms >= before.owner.renewed_ms);
 
@@ -182,7 +182,7 @@ other_partitions_stay(void **state)
 
         assert_int_equal(entry.offset.offset, i == 3 ? 50 : 0);
         assert_int_equal(entry.batch, i == 3 ? 1 : 0);
-        assert_int_equal(entry.epoch, lines[i].epoch);
+        assert_epoch(suite, &entry, lines[i].epoch);
     }
     g_free(lines);
 }
@@ -228,7 +228,7 @@ remove_forgets_and_says_so(void **state)
     assert_false(entry.offset.known);
     assert_false(entry.pending.known);
     assert_string_equal(entry.print, "");
-    assert_int_equal(entry.epoch, with);
+    assert_epoch(suite, &entry, with);
 }
 
 static void

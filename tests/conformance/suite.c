@@ -100,10 +100,16 @@ suite_random(void)
 
 /* ----------------------------------------------------------------------------------------------------- asserting -- */
 
-void
-suite_need(const suite_state *suite, unsigned capability)
+bool
+suite_can(const suite_state *suite, unsigned capabilities)
 {
-    if ((pawl_store_capabilities(suite->store) & capability) != capability)
+    return (pawl_store_capabilities(suite->store) & capabilities) == capabilities;
+}
+
+void
+suite_need(const suite_state *suite, unsigned capabilities)
+{
+    if (!suite_can(suite, capabilities))
         skip();
 }
 

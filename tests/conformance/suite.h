@@ -32,8 +32,9 @@ GRand *suite_random(void);
 /* A handle on the store under test. The caller closes it. */
 pawl_store *suite_open(const conformance *under_test, int64_t timeout_ms);
 
-/* Skips the test when the store cannot do that. */
-void suite_need(const suite_state *suite, unsigned capability);
+/* Whether the store can do all of that, and skipping the test when it cannot. */
+bool suite_can(const suite_state *suite, unsigned capabilities);
+void suite_need(const suite_state *suite, unsigned capabilities);
 void suite_need_function(bool there, const char *what);
 
 /* Fails the test unless the status is the expected one; shows the error's sentence. */
@@ -68,6 +69,10 @@ pawl_save_line *suite_many(pawl_store *store, const char *group, size_t count);
     suite_assert_offset((suite)->store, (suite)->group, (topic), (number), (position), __FILE__, __LINE__)
 void suite_assert_offset(pawl_store *store, const char *group, const char *topic, int32_t number,
                          pawl_position position, const char *file, int line);
+
+/* Asserts that the entry has this epoch, where the store keeps any. */
+#define assert_epoch(suite, entry, expected) \
+    assert_int_equal((entry)->epoch, suite_can((suite), PAWL_STORE_CAS_EPOCH) ? (expected) : 0)
 
 /* The tests of one theme. */
 typedef struct suite_tests {

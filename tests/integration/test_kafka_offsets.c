@@ -1,8 +1,8 @@
 /*
- * test_kafka_offsets.c - the kafka: store on its own: a consumer group's committed offsets, on a real Kafka
+ * test_kafka_offsets.c - what is special about the kafka: store: others that commit, members, transactions
  *
- * The conformance suite needs topics and partitions of any name and number, and epochs; Kafka has neither. Jobs that are
- * members are tested in tests/cli/test_group.py.
+ * What it has in common with other stores is tested by the conformance suite, jobs that are members by
+ * tests/cli/test_group.py.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +19,8 @@
 #include "tests/support/kafka_fixture.h"
 #include "util/clock.h"
 
+#define TIMEOUT_MS 20000
+
 extern const pawl_store_backend pawl__store_kafka;
 
 static char *topic;
@@ -30,10 +32,10 @@ typedef struct offsets_test {
 } offsets_test;
 
 static pawl_store *
-open_store(void)
+open_store(int64_t timeout_ms)
 {
     char *url = g_strdup_printf("kafka://%s", kafka_fixture_address());
-    pawl_store_options options = {.size = sizeof options, .timeout_ms = 20000};
+    pawl_store_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
     pawl_store *store = NULL;
     pawl_error err = {0};
 
@@ -48,7 +50,7 @@ setup(void **state)
 {
     offsets_test *test = g_new0(offsets_test, 1);
 
-    test->store = open_store();
+    test->store = open_store(TIMEOUT_MS);
     test->group = g_strdup_printf("offsets-%d-%" G_GINT64_FORMAT, groups++, g_get_real_time());
     *state = test;
     return 0;
@@ -106,136 +108,32 @@ save(offsets_test *test, const char *group, int32_t number, pawl_position expect
 
 /* ---------------------------------------------------------------------------------------------------------- tests -- */
 
+/* A commit replaces the whole text, so the number has to be written again. */
 static void
-nothing_stored_is_absent(void **state)
+another_handle_keeps_the_batch(void **state)
 {
-    offsets_test *test = *state;
-    pawl_entry entry = load(test, test->group, 0);
-
-    assert_false(entry.offset.known);
-    assert_int_equal(entry.batch, 0);
-}
-
-static void
-initial_is_written_only_where_nothing_is(void **state)
-{
-    offsets_test *test = *state;
-
-    acquire(test, test->group, 0, pawl_position_at(0));
-    assert_true(load(test, test->group, 0).offset.known);
-    assert_int_equal(load(test, test->group, 0).offset.offset, 0);
-    acquire(test, test->group, 0, pawl_position_at(7));
-    assert_int_equal(load(test, test->group, 0).offset.offset, 0);
-    acquire(test, test->group, 1, pawl_position_absent());
-    assert_false(load(test, test->group, 1).offset.known);
-}
-
-static void
-all_of_a_save_comes_back(void **state)
-{
-    static const int64_t offsets[] = {1, INT64_C(1) << 31, (INT64_C(1) << 53) + 1, INT64_MAX};
     offsets_test *test = *state;
     pawl_error err = {0};
 
     acquire(test, test->group, 2, pawl_position_at(0));
-    for (size_t i = 0; i < G_N_ELEMENTS(offsets); i++) {
-        pawl_entry entry;
-
-        expect(save(test, test->group, 2, pawl_position_at(0), offsets[i], (int64_t) i + 1, "9f86", &err), PAWL_OK,
-               &err);
-        entry = load(test, test->group, 2);
-        assert_true(entry.offset.offset == offsets[i]);
-        assert_int_equal(entry.batch, i + 1);
-        assert_string_equal(entry.print, "9f86");
-    }
-    /* A position save leaves the batch's number, whichever handle makes it. */
+    expect(save(test, test->group, 2, pawl_position_at(0), 9, 7, "9f86", &err), PAWL_OK, &err);
     pawl_store_close(test->store);
-    test->store = open_store();
+    test->store = open_store(TIMEOUT_MS);
     load(test, test->group, 2);
-    expect(save(test, test->group, 2, pawl_position_at(INT64_MAX), 5, 0, NULL, &err), PAWL_OK, &err);
+    expect(save(test, test->group, 2, pawl_position_at(9), 5, 0, NULL, &err), PAWL_OK, &err);
     assert_int_equal(load(test, test->group, 2).offset.offset, 5);
-    assert_int_equal(load(test, test->group, 2).batch, G_N_ELEMENTS(offsets));
+    assert_int_equal(load(test, test->group, 2).batch, 7);
 }
 
 static void
-a_save_clears_what_was_planned(void **state)
+a_plan_needs_an_offset(void **state)
 {
     offsets_test *test = *state;
-    pawl_plan_line plan = {
-        .partition = {topic, 0}, .epoch = 1, .expected = pawl_position_at(0), .pending = pawl_position_at(40)};
+    pawl_plan_line plan = {.partition = {topic, 0}, .epoch = 1, .pending = pawl_position_at(40)};
     pawl_error err = {0};
 
-    acquire(test, test->group, 0, pawl_position_at(0));
-    expect(pawl_store_plan(test->store, test->group, &plan, 1, &err), PAWL_OK, &err);
-    assert_true(load(test, test->group, 0).pending.known);
-    assert_int_equal(load(test, test->group, 0).pending.offset, 40);
-    assert_int_equal(load(test, test->group, 0).offset.offset, 0);
-    expect(save(test, test->group, 0, pawl_position_at(0), 40, 1, NULL, &err), PAWL_OK, &err);
-    assert_false(load(test, test->group, 0).pending.known);
-}
-
-static bool
-count_partition(void *user, const char *group, const pawl_partition *partition)
-{
-    (void) group;
-    assert_string_equal(partition->topic, topic);
-    ++*(int *) user;
-    return true;
-}
-
-static bool
-find_group(void *user, const char *group, const pawl_partition *partition)
-{
-    GHashTable *wanted = user;
-
-    assert_null(partition);
-    g_hash_table_remove(wanted, group);
-    return true;
-}
-
-static void
-groups_are_kept_apart_and_listed_back(void **state)
-{
-    static const char *const names[] = {"a/b", "a%2Fb", "a:b", "50%", ".", "..", "grüße"};
-    offsets_test *test = *state;
-    GHashTable *missing = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    pawl_error err = {0};
-    int found = 0;
-
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        char *group = g_strdup_printf("%s%s", names[i], test->group);
-
-        acquire(test, group, 0, pawl_position_at((int64_t) i));
-        g_hash_table_add(missing, group);
-    }
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        char *group = g_strdup_printf("%s%s", names[i], test->group);
-
-        assert_int_equal(load(test, group, 0).offset.offset, i);
-        g_free(group);
-    }
-    expect(pawl_store_list(test->store, NULL, find_group, missing, &err), PAWL_OK, &err);
-    assert_int_equal(g_hash_table_size(missing), 0);
-    g_hash_table_unref(missing);
-    acquire(test, test->group, 0, pawl_position_at(1));
-    acquire(test, test->group, 1, pawl_position_at(1));
-    expect(pawl_store_list(test->store, test->group, count_partition, &found, &err), PAWL_OK, &err);
-    assert_int_equal(found, 2);
-}
-
-static void
-what_is_removed_is_absent(void **state)
-{
-    offsets_test *test = *state;
-    pawl_remove_line lines[] = {{.partition = {topic, 0}, .epoch = 1, .expected = pawl_position_at(3)},
-                                {.partition = {topic, 1}, .epoch = 1}};
-    pawl_error err = {0};
-
-    acquire(test, test->group, 0, pawl_position_at(3));
-    expect(pawl_store_remove(test->store, test->group, lines, 2, &err), PAWL_OK, &err);
-    assert_true(lines[0].ret_removed);
-    assert_false(lines[1].ret_removed);
-    assert_false(load(test, test->group, 0).offset.known);
+    expect(pawl_store_plan(test->store, test->group, &plan, 1, &err), PAWL_UNSUPPORTED, &err);
+    assert_non_null(strstr(err.message, "beside an offset"));
 }
 
 /* Commits as another program does. */
@@ -336,6 +234,46 @@ a_group_with_members_is_left_alone(void **state)
     expect(save(test, test->group, 0, pawl_position_at(3), 9, 1, NULL, &err), PAWL_OK, &err);
 }
 
+/* What a transaction is about to commit is not there yet, and what was there before is no longer right. */
+static void
+an_offset_in_a_transaction_is_waited_for(void **state)
+{
+    offsets_test *test = *state;
+    pawl_partition partition = {topic, 1};
+    rd_kafka_consumer_group_metadata_t *group = rd_kafka_consumer_group_metadata_new(test->group);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_t *producer = kafka_fixture_transactional("none");
+    pawl_store *hasty = open_store(1500);
+    pawl_entry entry;
+    pawl_error err = {0};
+
+    acquire(test, test->group, 1, pawl_position_at(3));
+    rd_kafka_topic_partition_list_add(list, topic, 1)->offset = 8;
+    kafka_fixture_begin(producer);
+    assert_null(rd_kafka_send_offsets_to_transaction(producer, list, group, 30000));
+    expect(pawl_store_load(hasty, test->group, &partition, 1, &entry, NULL, &err), PAWL_TIMEOUT, &err);
+    assert_non_null(strstr(err.message, "transaction"));
+    kafka_fixture_commit(producer);
+    assert_int_equal(load(test, test->group, 1).offset.offset, 8);
+    pawl_store_close(hasty);
+    rd_kafka_destroy(producer);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_consumer_group_metadata_destroy(group);
+}
+
+/* It would become another one. */
+static void
+a_group_that_begins_with_a_blank_is_refused(void **state)
+{
+    offsets_test *test = *state;
+    pawl_partition partition = {topic, 0};
+    pawl_entry entry;
+    pawl_error err = {0};
+
+    expect(pawl_store_load(test->store, " g", &partition, 1, &entry, NULL, &err), PAWL_UNSUPPORTED, &err);
+    assert_non_null(strstr(err.message, "group ' g'"));
+}
+
 static void
 a_topic_that_is_not_there_is_named(void **state)
 {
@@ -373,15 +311,13 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
-        offsets_test_of(nothing_stored_is_absent),
-        offsets_test_of(initial_is_written_only_where_nothing_is),
-        offsets_test_of(all_of_a_save_comes_back),
-        offsets_test_of(a_save_clears_what_was_planned),
-        offsets_test_of(groups_are_kept_apart_and_listed_back),
-        offsets_test_of(what_is_removed_is_absent),
+        offsets_test_of(another_handle_keeps_the_batch),
+        offsets_test_of(a_plan_needs_an_offset),
         offsets_test_of(what_others_commit_is_an_offset),
         offsets_test_of(what_looks_like_ours_and_is_not_is_unreadable),
         offsets_test_of(a_group_with_members_is_left_alone),
+        offsets_test_of(an_offset_in_a_transaction_is_waited_for),
+        offsets_test_of(a_group_that_begins_with_a_blank_is_refused),
         offsets_test_of(a_topic_that_is_not_there_is_named),
         offsets_test_of(nobody_there_is_told_in_time),
     };

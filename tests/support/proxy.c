@@ -32,12 +32,12 @@ typedef struct pair {
 struct proxy {
     int listening;
     int port;
-    int server_port;
     int wake;
     GArray *pairs; /* the thread's own */
     pthread_t thread;
     pawl__wait wait;
     /* under the lock of `wait` */
+    int server_port;
     size_t requests;
     uint64_t lose_answers;
     const char *const *instead; /* of the next answers; NULL: none */
@@ -74,10 +74,21 @@ send_all(int fd, const void *bytes, size_t size)
     }
 }
 
+static int
+server_port(proxy *between)
+{
+    int port;
+
+    pawl__wait_lock(&between->wait);
+    port = between->server_port;
+    pawl__wait_unlock(&between->wait);
+    return port;
+}
+
 static void
 add_pair(proxy *between)
 {
-    struct sockaddr_in address = loopback(between->server_port);
+    struct sockaddr_in address = loopback(server_port(between));
     pair both = {.client = accept(between->listening, NULL, NULL), .server = socket(AF_INET, SOCK_STREAM, 0)};
     int on = 1;
 
@@ -253,6 +264,14 @@ proxy_new(int port)
         abort();
     between->port = ntohs(address.sin_port);
     return between;
+}
+
+void
+proxy_connect_to(proxy *between, int port)
+{
+    pawl__wait_lock(&between->wait);
+    between->server_port = port;
+    pawl__wait_unlock(&between->wait);
 }
 
 int

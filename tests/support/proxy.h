@@ -9,8 +9,9 @@
 
 typedef struct proxy proxy;
 
-/* Listens on a port of its own and connects to this one, both on 127.0.0.1. The caller frees it. */
+/* Listens on a port of its own and connects to this one, both on 127.0.0.1; 0: it is not known yet. The caller frees it. */
 proxy *proxy_new(int port);
+void proxy_connect_to(proxy *between, int port);
 int proxy_port(const proxy *between);
 void proxy_free(proxy *between);
 

@@ -304,6 +304,8 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     member->setup.instance_id = g_strdup(group->instance_id);
     member->setup.refresh_ms = group->discovery_interval_ms;
     member->setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
+    /* It reads no records, but the offsets of the store kafka: with those that a transaction is about to commit. */
+    member->setup.read_committed = true;
     member->setup.on_new = on_new;
     member->setup.on_new_opaque = member;
     member->unassigned = true;
