@@ -10,9 +10,11 @@ STORE_REDIS_SOURCES = \
 	backends/redis/read.c \
 	backends/redis/redis_store.c \
 	backends/redis/redis_store.h \
+	backends/redis/request.c \
 	backends/redis/resolve.c \
 	backends/redis/save.c \
 	backends/redis/script.c \
+	backends/redis/server.c \
 	backends/redis/session.c \
 	backends/redis/write.c
 

@@ -4,14 +4,17 @@
  *     redis_store.c  the table; opening, closing, cancelling
  *     options.c      the URL
  *     link.c         one connection; resolve.c: names and waiting, with a deadline
- *     session.c      finding a master that can be relied upon, and talking to it
+ *     session.c      finding a master that can be relied upon, and beginning to talk to it
+ *     server.c       what kind of server is it, and may it be relied upon?
+ *     request.c      requests on that connection, and those whose answer was lost
  *     error.c        what a server answers instead, in pawl's words
  *     script.c       the Lua that runs on the server
  *     entry.c        keys, fields, and the text that is kept beside an offset
  *     read.c         load and list
  *     change.c       lines with guards, as one script
  *     write.c        acquire, release, plan, remove
- *     save.c         save, also after the server went back
+ *     save.c         save
+ *     rollback.c     what this handle saved last, and a server that has lost it
  */
 #ifndef PAWL_REDIS_REDIS_STORE_H
 #define PAWL_REDIS_REDIS_STORE_H
@@ -49,13 +52,17 @@ typedef struct pawl__redis_store {
     pawl__redis_link link;
     size_t current;         /* the address that is tried first */
     char *elsewhere;        /* where a node of a cluster has sent us; NULL: nowhere */
-    bool cluster;           /* the server is a node of one */
-    bool told;              /* what is worth a warning about the server's settings has been logged */
-    char *run;              /* of the server that the link goes to */
-    int64_t our_connection; /* its number there; 0: not known */
+    int64_t our_connection; /* its number on the server; 0: not known */
+
+    /* server.c */
+    bool cluster; /* the server is a node of one */
+    bool told;    /* what is worth a warning about the server's settings has been logged */
+    char *run;    /* of the server that the link goes to */
+
+    /* request.c */
     pawl__redis_stray stray;
 
-    /* save.c: what this handle saved last; NULL: nothing yet */
+    /* rollback.c: what this handle saved last; NULL: nothing yet */
     char *saved_group;
     GHashTable *saved;
 } pawl__redis_store;
@@ -72,6 +79,13 @@ void pawl__redis_options_done(pawl__redis_store *store);
 pawl_status pawl__redis_session(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
 void pawl__redis_session_done(pawl__redis_store *store);
 
+/* ------------------------------------------------------------------------------------------------------ server.c -- */
+
+/* Asks it what it is. PAWL_UNREACHABLE: no master. PAWL_FAILED: it throws offsets away by itself. */
+pawl_status pawl__redis_look_at_server(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------- request.c -- */
+
 /*
  * One request on the connection that pawl__redis_session() made. *ret_reply, which the caller frees, may be an error
  * that the server answers: see pawl__redis_fail().
@@ -81,6 +95,17 @@ void pawl__redis_session_done(pawl__redis_store *store);
  */
 pawl_status pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, bool writes, int64_t deadline_ms,
                             redisReply **ret_reply, pawl_error *err);
+
+/* Asks for what is never refused: an answer that is an error fails. The caller frees *ret_reply. */
+pawl_status pawl__redis_request(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms,
+                                redisReply **ret_reply, pawl_error *err);
+
+/* The same where the answer is of no interest. */
+pawl_status pawl__redis_tell(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms,
+                             pawl_error *err);
+
+/* Has the server end the connection on which an answer was lost, if there is one and this is that server. */
+pawl_status pawl__redis_end_stray(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
 
 /* Waits until as many replicas as `replicas` asks for have all that was written on this connection. That they have not
  * says nothing of the write itself: PAWL_TIMEOUT. */
@@ -193,6 +218,9 @@ void pawl__redis_changes_add(pawl__redis_changes *changes, pawl_partition partit
 pawl_status pawl__redis_changes_run(pawl__redis_store *store, const pawl_store_call *call, pawl__redis_changes *changes,
                                     size_t *ret_refused, pawl__redis_found *ret_found, pawl_error *err);
 
+/* Frees them unsent. */
+void pawl__redis_changes_done(pawl__redis_changes *changes);
+
 /* -------------------------------------------------------------------------------------------------------- read.c -- */
 
 pawl_status pawl__redis_load_found(pawl__redis_store *store, const pawl_store_call *call,
@@ -218,8 +246,25 @@ pawl_status pawl__redis_remove(void *self, const pawl_store_call *call, pawl_rem
 pawl_status pawl__redis_save(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
                              pawl_error *err);
 
-/* After a read-back: what stands there under an epoch of ours is what we saved last. */
+/* ---------------------------------------------------------------------------------------------------- rollback.c -- */
+
+/* After a save; after one whose answer was lost; after a plan that may have been written; after reading back. */
+void pawl__redis_remember_saved(pawl__redis_store *store, const char *group, const pawl_save_line *lines, size_t count);
+void pawl__redis_remember_in_flight(pawl__redis_store *store, const char *group, const pawl_save_line *lines,
+                                    size_t count);
+void pawl__redis_remember_planned(pawl__redis_store *store, const char *group, const pawl_plan_line *lines,
+                                  size_t count);
 void pawl__redis_remember_read(pawl__redis_store *store, const char *group, const pawl_entry *entries, size_t count);
 void pawl__redis_forget(pawl__redis_store *store);
+
+/* Whether what was found is older than what this handle saved, and is ours. */
+bool pawl__redis_went_back(const pawl__redis_store *store, const char *group, const pawl__redis_found *found);
+
+/*
+ * Writes again what the server has lost of these partitions; `lines` are structs that begin with one, `stride` bytes each.
+ * Nothing is written where others have changed one of them. With on_rollback=fail PAWL_CONFLICT if it has lost any.
+ */
+pawl_status pawl__redis_restore(pawl__redis_store *store, const pawl_store_call *call, const void *lines, size_t stride,
+                                size_t count, pawl_error *err);
 
 #endif

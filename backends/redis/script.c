@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/error.h"
 #include "util/text.h"
 
 #define LAYOUT "1"
@@ -300,9 +301,7 @@ confirm(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
 
     if (status == PAWL_OK || status == PAWL_CANCELLED)
         return status;
-    if (err != NULL)
-        err->status = PAWL_OUTCOME_UNKNOWN, err->flags = 0;
-    return PAWL_OUTCOME_UNKNOWN;
+    return pawl__error_turn_into(err, PAWL_OUTCOME_UNKNOWN, 0);
 }
 
 pawl_status
