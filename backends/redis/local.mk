@@ -12,6 +12,7 @@ STORE_REDIS_SOURCES = \
 	backends/redis/redis_store.h \
 	backends/redis/request.c \
 	backends/redis/resolve.c \
+	backends/redis/rollback.c \
 	backends/redis/save.c \
 	backends/redis/script.c \
 	backends/redis/server.c \

@@ -119,11 +119,11 @@ pawl__redis_release(void *self, const pawl_store_call *call, const pawl_acquire_
 
 /* ----------------------------------------------------------------------------------------------- plan and remove -- */
 
-pawl_status
-pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
+static pawl_status
+send_plan(pawl__redis_store *store, const pawl_store_call *call, const pawl_plan_line *lines, size_t count,
+          pawl__redis_found *ret_found, pawl_error *err)
 {
     pawl__redis_changes changes;
-    pawl__redis_found found;
     size_t refused;
 
     pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
@@ -135,7 +135,24 @@ pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *
         pawl__redis_args_add_position(&changes.args, lines[i].pending);
         pawl__redis_args_add(&changes.args, "=");
     }
-    return pawl__redis_changes_run(self, call, &changes, &refused, &found, err);
+    return pawl__redis_changes_run(store, call, &changes, &refused, ret_found, err);
+}
+
+pawl_status
+pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
+{
+    pawl__redis_store *store = self;
+    pawl__redis_found found;
+    pawl_status status = send_plan(store, call, lines, count, &found, err);
+
+    if (status == PAWL_CONFLICT && pawl__redis_went_back(store, call->group, &found)) {
+        status = pawl__redis_restore(store, call, lines, sizeof *lines, count, err);
+        if (status == PAWL_OK)
+            status = send_plan(store, call, lines, count, &found, err);
+    }
+    if (status == PAWL_OK || status == PAWL_OUTCOME_UNKNOWN)
+        pawl__redis_remember_planned(store, call->group, lines, count);
+    return status;
 }
 
 pawl_status
@@ -146,6 +163,7 @@ pawl__redis_remove(void *self, const pawl_store_call *call, pawl_remove_line *li
     size_t refused;
     pawl_status status;
 
+    pawl__redis_forget(self); /* what was saved is not to come back */
     pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
     pawl__redis_args_add(&changes.args, "=");
     for (size_t i = 0; i < count; i++) {

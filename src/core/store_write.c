@@ -77,7 +77,7 @@ resolve(pawl__store_run *run, const pawl__store_write *write)
 
     if (status == PAWL_OK)
         status = outcome_known(run, &lost, write->judge(run, write, entries));
-    else
+    else if (status != PAWL_CONFLICT) /* which is a verdict, too */
         status = outcome_unknown(run, &lost);
     g_free(partitions);
     g_free(entries);

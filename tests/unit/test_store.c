@@ -212,6 +212,14 @@ given_up_at_the_timeout(void **state)
     assert_in_range(pawl__clock_ms() - start_ms, 100, 1400);
 }
 
+/* A backend may know more than its entries show. */
+static void
+read_back_is_a_verdict(void **state)
+{
+    (void) state;
+    save_by((script_step[]){lost(SAVE), fails(READ_BACK, PAWL_CONFLICT), end()}, PAWL_CONFLICT, 10);
+}
+
 /* A save that moves nothing is told by what else it writes. */
 static void
 a_save_that_moves_nothing(void **state)
@@ -508,31 +516,19 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(answer_lost_applied),
-        test(answer_lost_not_applied),
-        test(answer_lost_twice),
-        test(answer_lost_applied_late),
-        test(answer_lost_and_fenced),
-        test(answer_lost_and_moved),
-        test(answer_lost_and_older_epoch),
-        test(conflict_at_once_is_a_verdict),
-        test(read_back_is_tried_again),
-        test(never_read_back),
-        test(read_back_unreadable),
-        test(tried_again_while_it_helps),
-        test(given_up_at_the_timeout),
-        test(a_save_that_moves_nothing),
-        test(acquire_with_a_lost_answer),
-        test(plan_with_a_lost_answer),
-        test(acquire_by_a_twin),
-        test(an_owner_is_loaded_as_it_was_given),
-        test(texts_that_are_refused),
-        test(remove_with_a_lost_answer),
-        test(release_with_a_lost_answer),
-        test(a_commit_is_sent_once),
-        test(a_failed_load_leaves_no_trace),
-        test(cancel_ends_a_pause),
-        test(capabilities_are_asked_first),
+        test(answer_lost_applied),         test(answer_lost_not_applied),
+        test(answer_lost_twice),           test(answer_lost_applied_late),
+        test(answer_lost_and_fenced),      test(answer_lost_and_moved),
+        test(answer_lost_and_older_epoch), test(conflict_at_once_is_a_verdict),
+        test(read_back_is_tried_again),    test(never_read_back),
+        test(read_back_unreadable),        test(tried_again_while_it_helps),
+        test(given_up_at_the_timeout),     test(a_save_that_moves_nothing),
+        test(acquire_with_a_lost_answer),  test(plan_with_a_lost_answer),
+        test(acquire_by_a_twin),           test(an_owner_is_loaded_as_it_was_given),
+        test(texts_that_are_refused),      test(read_back_is_a_verdict),
+        test(remove_with_a_lost_answer),   test(release_with_a_lost_answer),
+        test(a_commit_is_sent_once),       test(a_failed_load_leaves_no_trace),
+        test(cancel_ends_a_pause),         test(capabilities_are_asked_first),
         test(options_are_checked),
     };
 

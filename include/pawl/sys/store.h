@@ -99,7 +99,8 @@ typedef struct pawl_store_backend {
     pawl_status (*load)(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                         pawl_entry *ret_entries, pawl_group_info *ret_group, pawl_error *err);
 
-    /* load that does not overtake an earlier write of this handle whose answer was lost. NULL: load is that. */
+    /* load that does not overtake an earlier write of this handle whose answer was lost. NULL: load is that.
+     * PAWL_CONFLICT: the write was not applied and must not be, for a reason that the entries would not show. */
     pawl_status (*read_back)(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                              pawl_entry *ret_entries, pawl_error *err);
 
