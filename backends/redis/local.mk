@@ -1,6 +1,7 @@
 # backends/redis/local.mk - the redis: store, a module; built in where there are no modules, and for tests
 
 STORE_REDIS_SOURCES = \
+	backends/redis/args.c \
 	backends/redis/change.c \
 	backends/redis/entry.c \
 	backends/redis/error.c \

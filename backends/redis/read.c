@@ -220,7 +220,7 @@ scan(pawl__redis_store *store, int64_t deadline_ms, GHashTable *groups, char **c
 {
     const char *argv[] = {"SCAN", *cursor, "MATCH", "pawl:{*", "COUNT", "1000"};
     redisReply *reply = NULL;
-    pawl_status status = pawl__redis_ask(store, 6, argv, false, deadline_ms, &reply, err);
+    pawl_status status = pawl__redis_ask(store, 6, argv, deadline_ms, &reply, err);
 
     if (status != PAWL_OK)
         return status;

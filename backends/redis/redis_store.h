@@ -8,6 +8,7 @@
  *     server.c       what kind of server is it, and may it be relied upon?
  *     request.c      requests on that connection, and those whose answer was lost
  *     error.c        what a server answers instead, in pawl's words
+ *     args.c         the words of a request
  *     script.c       the Lua that runs on the server
  *     entry.c        keys, fields, and the text that is kept beside an offset
  *     read.c         load and list
@@ -32,6 +33,17 @@ typedef struct pawl__redis_stray {
     char *run; /* the server's run_id: numbers of connections are its own */
     int64_t connection;
 } pawl__redis_stray;
+
+typedef enum pawl__redis_script {
+    PAWL__REDIS_LOAD,
+    PAWL__REDIS_LIST,
+    PAWL__REDIS_SETTLE,
+    PAWL__REDIS_ACQUIRE,
+    PAWL__REDIS_RELEASE,
+    PAWL__REDIS_CHANGE,
+    PAWL__REDIS_SAVE,
+    PAWL__REDIS_SCRIPTS,
+} pawl__redis_script;
 
 typedef struct pawl__redis_store {
     char *url; /* secrets masked */
@@ -62,6 +74,14 @@ typedef struct pawl__redis_store {
     /* request.c */
     pawl__redis_stray stray;
 
+    /* script.c */
+    char *hashes[PAWL__REDIS_SCRIPTS];
+
+    /* write.c, save.c: what our last acquire and our last save have written into all states */
+    char *owner;
+    int64_t last_batch;
+    int64_t last_renewed_ms;
+
     /* rollback.c: what this handle saved last; NULL: nothing yet */
     char *saved_group;
     GHashTable *saved;
@@ -90,10 +110,16 @@ pawl_status pawl__redis_look_at_server(pawl__redis_store *store, int64_t deadlin
  * One request on the connection that pawl__redis_session() made. *ret_reply, which the caller frees, may be an error
  * that the server answers: see pawl__redis_fail().
  *
- * With `writes` PAWL_OUTCOME_UNKNOWN means that the answer was lost. The next session then begins with ending that
+ * For one that writes, PAWL_OUTCOME_UNKNOWN means that the answer was lost. The next session then begins with ending that
  * connection on the server's side, too, so that nothing overtakes the request.
  */
-pawl_status pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, bool writes, int64_t deadline_ms,
+pawl_status pawl__redis_write(pawl__redis_store *store, const GString *request, int64_t deadline_ms,
+                              redisReply **ret_reply, pawl_error *err);
+pawl_status pawl__redis_read(pawl__redis_store *store, const GString *request, int64_t deadline_ms,
+                             redisReply **ret_reply, pawl_error *err);
+
+/* The latter, of these words. */
+pawl_status pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms,
                             redisReply **ret_reply, pawl_error *err);
 
 /* Asks for what is never refused: an answer that is an error fails. The caller frees *ret_reply. */
@@ -123,33 +149,27 @@ pawl_status pawl__redis_fail(pawl__redis_store *store, const redisReply *reply, 
 /* An answer of a form that this request does not have. */
 pawl_status pawl__redis_strange(const pawl__redis_store *store, pawl_error *err);
 
-/* ------------------------------------------------------------------------------------------------------ script.c -- */
+/* -------------------------------------------------------------------------------------------------------- args.c -- */
 
-typedef enum pawl__redis_script {
-    PAWL__REDIS_LOAD,
-    PAWL__REDIS_LIST,
-    PAWL__REDIS_SETTLE,
-    PAWL__REDIS_ACQUIRE,
-    PAWL__REDIS_RELEASE,
-    PAWL__REDIS_CHANGE,
-    PAWL__REDIS_SAVE,
-    PAWL__REDIS_SCRIPTS,
-} pawl__redis_script;
-
-/* The arguments of a script. */
 typedef struct pawl__redis_args {
-    GPtrArray *texts;
-    GStringChunk *chunk;
-    GString *text; /* for the next one */
+    GString *bytes;
+    size_t count;
 } pawl__redis_args;
 
 void pawl__redis_args_init(pawl__redis_args *args);
 void pawl__redis_args_done(pawl__redis_args *args);
-void pawl__redis_args_add(pawl__redis_args *args, const char *text); /* copied */
+void pawl__redis_args_add(pawl__redis_args *args, const char *text);
 void pawl__redis_args_printf(pawl__redis_args *args, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void pawl__redis_args_add_number(pawl__redis_args *args, int64_t number);
+void pawl__redis_args_add_number(pawl__redis_args *args, int64_t number); /* never negative */
 void pawl__redis_args_add_position(pawl__redis_args *args, pawl_position position);
 void pawl__redis_args_add_field(pawl__redis_args *args, pawl_partition partition);
+
+/* A whole request of these words; `rest` may be NULL. The caller frees it. */
+GString *pawl__redis_args_request(const pawl__redis_args *first, const pawl__redis_args *rest);
+
+/* ------------------------------------------------------------------------------------------------------ script.c -- */
+
+void pawl__redis_scripts_done(pawl__redis_store *store);
 
 /*
  * Runs a script on a group. *ret_reply, which the caller frees, is an array; its first element tells what it is:

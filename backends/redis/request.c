@@ -22,16 +22,44 @@ remember_stray(pawl__redis_store *store)
 }
 
 pawl_status
-pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, bool writes, int64_t deadline_ms,
-                redisReply **ret_reply, pawl_error *err)
+pawl__redis_write(pawl__redis_store *store, const GString *request, int64_t deadline_ms, redisReply **ret_reply,
+                  pawl_error *err)
 {
     bool sent;
-    pawl_status status = pawl__redis_link_ask(&store->link, argc, argv, deadline_ms, &sent, ret_reply, err);
+    pawl_status status =
+        pawl__redis_link_ask(&store->link, request->str, request->len, deadline_ms, &sent, ret_reply, err);
 
-    if (status == PAWL_OK || status == PAWL_CANCELLED || !sent || !writes)
+    if (status == PAWL_OK || status == PAWL_CANCELLED || !sent)
         return status;
     remember_stray(store);
     return pawl__error_turn_into(err, PAWL_OUTCOME_UNKNOWN, 0);
+}
+
+pawl_status
+pawl__redis_read(pawl__redis_store *store, const GString *request, int64_t deadline_ms, redisReply **ret_reply,
+                 pawl_error *err)
+{
+    bool sent;
+
+    return pawl__redis_link_ask(&store->link, request->str, request->len, deadline_ms, &sent, ret_reply, err);
+}
+
+pawl_status
+pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms, redisReply **ret_reply,
+                pawl_error *err)
+{
+    pawl__redis_args args;
+    GString *request;
+    pawl_status status;
+
+    pawl__redis_args_init(&args);
+    for (int i = 0; i < argc; i++)
+        pawl__redis_args_add(&args, argv[i]);
+    request = pawl__redis_args_request(&args, NULL);
+    status = pawl__redis_read(store, request, deadline_ms, ret_reply, err);
+    g_string_free(request, TRUE);
+    pawl__redis_args_done(&args);
+    return status;
 }
 
 pawl_status
@@ -39,7 +67,7 @@ pawl__redis_request(pawl__redis_store *store, int argc, const char **argv, int64
                     pawl_error *err)
 {
     redisReply *reply = NULL;
-    pawl_status status = pawl__redis_ask(store, argc, argv, false, deadline_ms, &reply, err);
+    pawl_status status = pawl__redis_ask(store, argc, argv, deadline_ms, &reply, err);
 
     if (status == PAWL_OK && reply->type == REDIS_REPLY_ERROR) {
         status = pawl__redis_fail(store, reply, err);
@@ -79,7 +107,7 @@ pawl__redis_end_stray(pawl__redis_store *store, int64_t deadline_ms, pawl_error 
     if (store->stray.connection == 0 || strcmp(store->stray.run, store->run) != 0)
         return PAWL_OK;
     g_snprintf(number, sizeof number, "%" PRId64, store->stray.connection);
-    status = pawl__redis_ask(store, 4, argv, false, deadline_ms, &reply, err);
+    status = pawl__redis_ask(store, 4, argv, deadline_ms, &reply, err);
     if (status != PAWL_OK)
         return status;
     if (reply->type == REDIS_REPLY_ERROR)

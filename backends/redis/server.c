@@ -35,7 +35,7 @@ server_setting(pawl__redis_store *store, const char *name, int64_t deadline_ms, 
 {
     const char *argv[] = {"CONFIG", "GET", name};
     redisReply *reply = NULL;
-    pawl_status status = pawl__redis_ask(store, 3, argv, false, deadline_ms, &reply, err);
+    pawl_status status = pawl__redis_ask(store, 3, argv, deadline_ms, &reply, err);
 
     *ret_value = NULL;
     if (status != PAWL_OK)

@@ -56,7 +56,7 @@ number_connection(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err
 {
     const char *argv[] = {"CLIENT", "ID"};
     redisReply *reply = NULL;
-    pawl_status status = pawl__redis_ask(store, 2, argv, false, deadline_ms, &reply, err);
+    pawl_status status = pawl__redis_ask(store, 2, argv, deadline_ms, &reply, err);
 
     if (status != PAWL_OK)
         return status;

@@ -33,17 +33,16 @@ check_epochs(pawl__redis_store *store, const char *group, const pawl_acquire_lin
     return PAWL_OK;
 }
 
-static void
-add_owner(pawl__redis_args *args, const pawl_owner *owner)
+/* The end of a state that this owner writes. The caller frees it. */
+static char *
+owner_text(const pawl_owner *owner)
 {
     char *host = pawl__redis_escape(owner->host), *client = pawl__redis_escape(owner->client_id);
-    char *text = g_strdup_printf("renewed=%" PRId64 " pid=%" PRId64 " host=%s client=%s", owner->renewed_ms, owner->pid,
-                                 host, client);
+    char *text = g_strdup_printf(" pid=%" PRId64 " host=%s client=%s", owner->pid, host, client);
 
-    pawl__redis_args_add(args, text);
-    g_free(text);
     g_free(host);
     g_free(client);
+    return text;
 }
 
 static pawl_status
@@ -76,9 +75,11 @@ pawl__redis_acquire(void *self, const pawl_store_call *call, const pawl_owner *o
 
     if (status != PAWL_OK)
         return status;
+    g_free(store->owner);
+    store->owner = owner_text(owner);
     pawl__redis_args_init(&args);
     pawl__redis_args_add(&args, cluster != NULL ? cluster : "");
-    add_owner(&args, owner);
+    pawl__redis_args_printf(&args, "renewed=%" PRId64 "%s", owner->renewed_ms, store->owner);
     for (size_t i = 0; i < count; i++) {
         pawl__redis_args_add_field(&args, lines[i].partition);
         pawl__redis_args_add_number(&args, lines[i].epoch_seen);
