@@ -83,6 +83,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/store.c \
 	src/core/store.h \
 	src/core/store_check.c \
+	src/core/store_owner.c \
 	src/core/store_read.c \
 	src/core/store_resolve.c \
 	src/core/store_run.c \

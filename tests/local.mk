@@ -79,6 +79,7 @@ endif
 
 if WITH_REDIS
 CONFORMANCE_TESTS += \
+	tests/conformance/test_redis_errors \
 	tests/conformance/test_redis_failover \
 	tests/conformance/test_redis_lost \
 	tests/conformance/test_redis_server \
@@ -206,8 +207,13 @@ REDIS_RAW_SOURCES = \
 	tests/conformance/redis_raw.h \
 	tests/support/service.c \
 	tests/support/service.h
+tests_conformance_test_redis_errors_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_redis_failover_LDADD = $(CONFORMANCE_LIBS)
-tests_conformance_test_redis_failover_SOURCES = tests/conformance/test_redis_failover.c $(REDIS_RAW_SOURCES)
+tests_conformance_test_redis_failover_SOURCES = \
+	tests/conformance/test_redis_failover.c \
+	tests/support/proxy.c \
+	tests/support/proxy.h \
+	$(REDIS_RAW_SOURCES)
 tests_conformance_test_redis_lost_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_redis_lost_SOURCES = \
 	tests/conformance/test_redis_lost.c \

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "util/error.h"
+
 #define LONGEST_KEY      10000 /* escaped twice in a URL, it still fits into what a gateway takes: 64 KiB */
 #define FIRST_PAUSE_MS   4
 #define LONGEST_PAUSE_MS 128
@@ -238,9 +240,7 @@ doubt(pawl_status status, pawl_error *err)
     case PAWL_OUTCOME_UNKNOWN:
         return status;
     default:
-        if (err != NULL)
-            err->status = PAWL_OUTCOME_UNKNOWN, err->flags = 0;
-        return PAWL_OUTCOME_UNKNOWN;
+        return pawl__error_turn_into(err, PAWL_OUTCOME_UNKNOWN, 0);
     }
 }
 

@@ -31,6 +31,13 @@ pawl__redis_changes_add(pawl__redis_changes *changes, pawl_partition partition, 
     }
 }
 
+void
+pawl__redis_changes_done(pawl__redis_changes *changes)
+{
+    pawl__redis_args_done(&changes->args);
+    g_array_free(changes->guards, TRUE);
+}
+
 /* Why a line was refused. */
 static pawl_status
 explain(pawl__redis_store *store, const char *group, const guard *line, const redisReply *reply,
@@ -60,7 +67,6 @@ pawl__redis_changes_run(pawl__redis_store *store, const pawl_store_call *call, p
             explain(store, call->group, &g_array_index(changes->guards, guard, *ret_refused), reply, ret_found, err);
     if (reply != NULL)
         freeReplyObject(reply);
-    pawl__redis_args_done(&changes->args);
-    g_array_free(changes->guards, TRUE);
+    pawl__redis_changes_done(changes);
     return status;
 }

@@ -31,15 +31,46 @@ static const struct {
     {"WRONGTYPE", PAWL_UNREADABLE, NONE, "holds something else under a key of this group"},
     {"CROSSSLOT", PAWL_UNSUPPORTED, NONE,
      "is a node of a cluster, where the name of a group must not begin with a closing brace"},
+    /* Before version 7 a script has no codes for these. */
+    {"The user executing the script can't", PAWL_UNREACHABLE, NONE,
+     "does not let this user do that: see the rights in the manual of the store"},
+    {"Lua script attempted to execute a", PAWL_UNREACHABLE, RECONNECT, "is a node of a cluster that is down"},
+    {"Lua script attempted to access a non local key", PAWL_UNREACHABLE, AGAIN,
+     "is just handing this group over to another node of its cluster, or the cluster is down"},
 };
+
+/*
+ * Before version 7 what fails inside of a script comes wrapped, once or twice:
+ *
+ *     ERR Error running script (call to f_SHA): @user_script:8: WRONGTYPE Operation ...
+ *     ERR Error running script (call to f_SHA): @user_script:8: @user_script: 8: -OOM command not allowed ...
+ */
+static const char *
+unwrap(const char *answer)
+{
+    const char *place = g_str_has_prefix(answer, "ERR Error running script ") ? strstr(answer, "@user_script:") : NULL;
+
+    if (place == NULL)
+        return answer;
+    while (g_str_has_prefix(place, "@user_script:")) {
+        place += strlen("@user_script:");
+        place += strspn(place, "0123456789: ");
+    }
+    return *place == '-' ? place + 1 : place;
+}
+
+static bool
+begins_with(const char *answer, const char *word)
+{
+    size_t size = strlen(word);
+
+    return strncmp(answer, word, size) == 0 && (answer[size] == ' ' || answer[size] == '\0');
+}
 
 bool
 pawl__redis_is_error(const redisReply *reply, const char *word)
 {
-    size_t size = strlen(word);
-
-    return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, word, size) == 0 &&
-           (reply->str[size] == ' ' || reply->str[size] == '\0');
+    return reply->type == REDIS_REPLY_ERROR && begins_with(reply->str, word);
 }
 
 /* "MOVED 3999 127.0.0.1:6381"; without a host it is the one that we asked. */
@@ -64,20 +95,21 @@ moved(pawl__redis_store *store, const redisReply *reply, pawl_error *err)
 pawl_status
 pawl__redis_fail(pawl__redis_store *store, const redisReply *reply, pawl_error *err)
 {
+    const char *answer = unwrap(reply->str);
     pawl_status status;
 
     if (pawl__redis_is_error(reply, "MOVED") && strchr(reply->str, ':') != NULL)
         return moved(store, reply, err);
     for (size_t i = 0; i < G_N_ELEMENTS(answers); i++) {
-        if (!pawl__redis_is_error(reply, answers[i].word))
+        if (!begins_with(answer, answers[i].word))
             continue;
         status = pawl_error_set(err, answers[i].status, answers[i].remedy != NONE ? PAWL_ERROR_RETRIABLE : 0, 0,
-                                "redis at %s %s (%s)", store->link.address, answers[i].meaning, reply->str);
+                                "redis at %s %s (%s)", store->link.address, answers[i].meaning, answer);
         if (answers[i].remedy == RECONNECT)
             pawl__redis_link_close(&store->link);
         return status;
     }
-    return pawl_error_set(err, PAWL_FAILED, 0, 0, "redis at %s answers: %s", store->link.address, reply->str);
+    return pawl_error_set(err, PAWL_FAILED, 0, 0, "redis at %s answers: %s", store->link.address, answer);
 }
 
 pawl_status

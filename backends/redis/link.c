@@ -219,22 +219,14 @@ receive(const pawl__redis_link *link, int64_t deadline_ms, redisReply **ret_repl
 }
 
 pawl_status
-pawl__redis_link_ask(pawl__redis_link *link, int argc, const char **argv, int64_t deadline_ms, bool *ret_sent,
+pawl__redis_link_ask(pawl__redis_link *link, const char *request, size_t size, int64_t deadline_ms, bool *ret_sent,
                      redisReply **ret_reply, pawl_error *err)
 {
-    char *request = NULL;
-    int size = redisFormatCommandArgv(&request, argc, argv, NULL);
-    pawl_status status;
+    pawl_status status = send_all(link, request, size, deadline_ms, err);
 
-    *ret_sent = false;
-    if (size < 0)
-        return pawl_error_set(err, PAWL_FAILED, 0, 0, "a request to redis at %s is too large", link->address);
-    status = send_all(link, request, (size_t) size, deadline_ms, err);
-    redisFreeCommand(request);
-    if (status == PAWL_OK) {
-        *ret_sent = true;
+    *ret_sent = status == PAWL_OK;
+    if (status == PAWL_OK)
         status = receive(link, deadline_ms, ret_reply, err);
-    }
     if (status != PAWL_OK)
         pawl__redis_link_close(link);
     return status;

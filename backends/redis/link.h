@@ -35,10 +35,10 @@ pawl_status pawl__redis_link_connect(pawl__redis_link *link, const char *address
 bool pawl__redis_link_is_up(pawl__redis_link *link);
 
 /*
- * Sends one request and takes its answer, which the caller frees with freeReplyObject(). *ret_sent, also set when this
- * fails: whether all of the request went out, so that the server may have acted on it.
+ * Sends one request, as it goes over the wire, and takes its answer, which the caller frees with freeReplyObject().
+ * *ret_sent, also set when this fails: whether all of the request went out, so that the server may have acted on it.
  */
-pawl_status pawl__redis_link_ask(pawl__redis_link *link, int argc, const char **argv, int64_t deadline_ms,
+pawl_status pawl__redis_link_ask(pawl__redis_link *link, const char *request, size_t size, int64_t deadline_ms,
                                  bool *ret_sent, redisReply **ret_reply, pawl_error *err);
 
 /* Ends the connection. Where there is none it does nothing. */

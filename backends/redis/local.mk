@@ -1,6 +1,7 @@
 # backends/redis/local.mk - the redis: store, a module; built in where there are no modules, and for tests
 
 STORE_REDIS_SOURCES = \
+	backends/redis/args.c \
 	backends/redis/change.c \
 	backends/redis/entry.c \
 	backends/redis/error.c \
@@ -10,9 +11,12 @@ STORE_REDIS_SOURCES = \
 	backends/redis/read.c \
 	backends/redis/redis_store.c \
 	backends/redis/redis_store.h \
+	backends/redis/request.c \
 	backends/redis/resolve.c \
+	backends/redis/rollback.c \
 	backends/redis/save.c \
 	backends/redis/script.c \
+	backends/redis/server.c \
 	backends/redis/session.c \
 	backends/redis/write.c
 

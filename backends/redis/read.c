@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "util/error.h"
 #include "util/text.h"
 
 /* ---------------------------------------------------------------------------------------------------------- load -- */
@@ -80,7 +81,8 @@ pawl__redis_load(void *self, const pawl_store_call *call, const pawl_partition *
     return status;
 }
 
-/* With replicas to wait for, what is read is not enough: it has to be with them, too. */
+/* With replicas to wait for, what is read is not enough: it has to be with them, too. And what the server has lost has to
+ * be there again: the write that is in question builds on it. */
 pawl_status
 pawl__redis_read_back(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                       pawl_entry *ret_entries, pawl_error *err)
@@ -98,7 +100,11 @@ pawl__redis_read_back(void *self, const pawl_store_call *call, const pawl_partit
         }
     }
     if (status == PAWL_OK)
+        status = pawl__redis_restore(store, call, partitions, sizeof *partitions, count, err);
+    if (status == PAWL_OK)
         status = pawl__redis_load(store, call, partitions, count, ret_entries, &group, err);
+    if (status == PAWL_OUTCOME_UNKNOWN) /* reading once more tells */
+        status = pawl__error_turn_into(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE);
     if (status == PAWL_OK)
         pawl__redis_remember_read(store, call->group, ret_entries, count);
     return status;
@@ -214,7 +220,7 @@ scan(pawl__redis_store *store, int64_t deadline_ms, GHashTable *groups, char **c
 {
     const char *argv[] = {"SCAN", *cursor, "MATCH", "pawl:{*", "COUNT", "1000"};
     redisReply *reply = NULL;
-    pawl_status status = pawl__redis_ask(store, 6, argv, false, deadline_ms, &reply, err);
+    pawl_status status = pawl__redis_ask(store, 6, argv, deadline_ms, &reply, err);
 
     if (status != PAWL_OK)
         return status;

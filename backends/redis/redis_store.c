@@ -47,6 +47,8 @@ redis_close(void *self)
 
     pawl__redis_session_done(store);
     pawl__redis_forget(store);
+    pawl__redis_scripts_done(store);
+    g_free(store->owner);
     pawl__redis_options_done(store);
     if (store->cancel_fd >= 0)
         close(store->cancel_fd);

@@ -4,14 +4,18 @@
  *     redis_store.c  the table; opening, closing, cancelling
  *     options.c      the URL
  *     link.c         one connection; resolve.c: names and waiting, with a deadline
- *     session.c      finding a master that can be relied upon, and talking to it
+ *     session.c      finding a master that can be relied upon, and beginning to talk to it
+ *     server.c       what kind of server is it, and may it be relied upon?
+ *     request.c      requests on that connection, and those whose answer was lost
  *     error.c        what a server answers instead, in pawl's words
+ *     args.c         the words of a request
  *     script.c       the Lua that runs on the server
  *     entry.c        keys, fields, and the text that is kept beside an offset
  *     read.c         load and list
  *     change.c       lines with guards, as one script
  *     write.c        acquire, release, plan, remove
- *     save.c         save, also after the server went back
+ *     save.c         save
+ *     rollback.c     what this handle saved last, and a server that has lost it
  */
 #ifndef PAWL_REDIS_REDIS_STORE_H
 #define PAWL_REDIS_REDIS_STORE_H
@@ -29,6 +33,17 @@ typedef struct pawl__redis_stray {
     char *run; /* the server's run_id: numbers of connections are its own */
     int64_t connection;
 } pawl__redis_stray;
+
+typedef enum pawl__redis_script {
+    PAWL__REDIS_LOAD,
+    PAWL__REDIS_LIST,
+    PAWL__REDIS_SETTLE,
+    PAWL__REDIS_ACQUIRE,
+    PAWL__REDIS_RELEASE,
+    PAWL__REDIS_CHANGE,
+    PAWL__REDIS_SAVE,
+    PAWL__REDIS_SCRIPTS,
+} pawl__redis_script;
 
 typedef struct pawl__redis_store {
     char *url; /* secrets masked */
@@ -49,13 +64,25 @@ typedef struct pawl__redis_store {
     pawl__redis_link link;
     size_t current;         /* the address that is tried first */
     char *elsewhere;        /* where a node of a cluster has sent us; NULL: nowhere */
-    bool cluster;           /* the server is a node of one */
-    bool told;              /* what is worth a warning about the server's settings has been logged */
-    char *run;              /* of the server that the link goes to */
-    int64_t our_connection; /* its number there; 0: not known */
+    int64_t our_connection; /* its number on the server; 0: not known */
+
+    /* server.c */
+    bool cluster; /* the server is a node of one */
+    bool told;    /* what is worth a warning about the server's settings has been logged */
+    char *run;    /* of the server that the link goes to */
+
+    /* request.c */
     pawl__redis_stray stray;
 
-    /* save.c: what this handle saved last; NULL: nothing yet */
+    /* script.c */
+    char *hashes[PAWL__REDIS_SCRIPTS];
+
+    /* write.c, save.c: what our last acquire and our last save have written into all states */
+    char *owner;
+    int64_t last_batch;
+    int64_t last_renewed_ms;
+
+    /* rollback.c: what this handle saved last; NULL: nothing yet */
     char *saved_group;
     GHashTable *saved;
 } pawl__redis_store;
@@ -72,15 +99,39 @@ void pawl__redis_options_done(pawl__redis_store *store);
 pawl_status pawl__redis_session(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
 void pawl__redis_session_done(pawl__redis_store *store);
 
+/* ------------------------------------------------------------------------------------------------------ server.c -- */
+
+/* Asks it what it is. PAWL_UNREACHABLE: no master. PAWL_FAILED: it throws offsets away by itself. */
+pawl_status pawl__redis_look_at_server(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------- request.c -- */
+
 /*
  * One request on the connection that pawl__redis_session() made. *ret_reply, which the caller frees, may be an error
  * that the server answers: see pawl__redis_fail().
  *
- * With `writes` PAWL_OUTCOME_UNKNOWN means that the answer was lost. The next session then begins with ending that
+ * For one that writes, PAWL_OUTCOME_UNKNOWN means that the answer was lost. The next session then begins with ending that
  * connection on the server's side, too, so that nothing overtakes the request.
  */
-pawl_status pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, bool writes, int64_t deadline_ms,
+pawl_status pawl__redis_write(pawl__redis_store *store, const GString *request, int64_t deadline_ms,
+                              redisReply **ret_reply, pawl_error *err);
+pawl_status pawl__redis_read(pawl__redis_store *store, const GString *request, int64_t deadline_ms,
+                             redisReply **ret_reply, pawl_error *err);
+
+/* The latter, of these words. */
+pawl_status pawl__redis_ask(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms,
                             redisReply **ret_reply, pawl_error *err);
+
+/* Asks for what is never refused: an answer that is an error fails. The caller frees *ret_reply. */
+pawl_status pawl__redis_request(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms,
+                                redisReply **ret_reply, pawl_error *err);
+
+/* The same where the answer is of no interest. */
+pawl_status pawl__redis_tell(pawl__redis_store *store, int argc, const char **argv, int64_t deadline_ms,
+                             pawl_error *err);
+
+/* Has the server end the connection on which an answer was lost, if there is one and this is that server. */
+pawl_status pawl__redis_end_stray(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err);
 
 /* Waits until as many replicas as `replicas` asks for have all that was written on this connection. That they have not
  * says nothing of the write itself: PAWL_TIMEOUT. */
@@ -98,33 +149,27 @@ pawl_status pawl__redis_fail(pawl__redis_store *store, const redisReply *reply, 
 /* An answer of a form that this request does not have. */
 pawl_status pawl__redis_strange(const pawl__redis_store *store, pawl_error *err);
 
-/* ------------------------------------------------------------------------------------------------------ script.c -- */
+/* -------------------------------------------------------------------------------------------------------- args.c -- */
 
-typedef enum pawl__redis_script {
-    PAWL__REDIS_LOAD,
-    PAWL__REDIS_LIST,
-    PAWL__REDIS_SETTLE,
-    PAWL__REDIS_ACQUIRE,
-    PAWL__REDIS_RELEASE,
-    PAWL__REDIS_CHANGE,
-    PAWL__REDIS_SAVE,
-    PAWL__REDIS_SCRIPTS,
-} pawl__redis_script;
-
-/* The arguments of a script. */
 typedef struct pawl__redis_args {
-    GPtrArray *texts;
-    GStringChunk *chunk;
-    GString *text; /* for the next one */
+    GString *bytes;
+    size_t count;
 } pawl__redis_args;
 
 void pawl__redis_args_init(pawl__redis_args *args);
 void pawl__redis_args_done(pawl__redis_args *args);
-void pawl__redis_args_add(pawl__redis_args *args, const char *text); /* copied */
+void pawl__redis_args_add(pawl__redis_args *args, const char *text);
 void pawl__redis_args_printf(pawl__redis_args *args, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void pawl__redis_args_add_number(pawl__redis_args *args, int64_t number);
+void pawl__redis_args_add_number(pawl__redis_args *args, int64_t number); /* never negative */
 void pawl__redis_args_add_position(pawl__redis_args *args, pawl_position position);
 void pawl__redis_args_add_field(pawl__redis_args *args, pawl_partition partition);
+
+/* A whole request of these words; `rest` may be NULL. The caller frees it. */
+GString *pawl__redis_args_request(const pawl__redis_args *first, const pawl__redis_args *rest);
+
+/* ------------------------------------------------------------------------------------------------------ script.c -- */
+
+void pawl__redis_scripts_done(pawl__redis_store *store);
 
 /*
  * Runs a script on a group. *ret_reply, which the caller frees, is an array; its first element tells what it is:
@@ -193,6 +238,9 @@ void pawl__redis_changes_add(pawl__redis_changes *changes, pawl_partition partit
 pawl_status pawl__redis_changes_run(pawl__redis_store *store, const pawl_store_call *call, pawl__redis_changes *changes,
                                     size_t *ret_refused, pawl__redis_found *ret_found, pawl_error *err);
 
+/* Frees them unsent. */
+void pawl__redis_changes_done(pawl__redis_changes *changes);
+
 /* -------------------------------------------------------------------------------------------------------- read.c -- */
 
 pawl_status pawl__redis_load_found(pawl__redis_store *store, const pawl_store_call *call,
@@ -218,8 +266,25 @@ pawl_status pawl__redis_remove(void *self, const pawl_store_call *call, pawl_rem
 pawl_status pawl__redis_save(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
                              pawl_error *err);
 
-/* After a read-back: what stands there under an epoch of ours is what we saved last. */
+/* ---------------------------------------------------------------------------------------------------- rollback.c -- */
+
+/* After a save; after one whose answer was lost; after a plan that may have been written; after reading back. */
+void pawl__redis_remember_saved(pawl__redis_store *store, const char *group, const pawl_save_line *lines, size_t count);
+void pawl__redis_remember_in_flight(pawl__redis_store *store, const char *group, const pawl_save_line *lines,
+                                    size_t count);
+void pawl__redis_remember_planned(pawl__redis_store *store, const char *group, const pawl_plan_line *lines,
+                                  size_t count);
 void pawl__redis_remember_read(pawl__redis_store *store, const char *group, const pawl_entry *entries, size_t count);
 void pawl__redis_forget(pawl__redis_store *store);
+
+/* Whether what was found is older than what this handle saved, and is ours. */
+bool pawl__redis_went_back(const pawl__redis_store *store, const char *group, const pawl__redis_found *found);
+
+/*
+ * Writes again what the server has lost of these partitions; `lines` are structs that begin with one, `stride` bytes each.
+ * Nothing is written where others have changed one of them. With on_rollback=fail PAWL_CONFLICT if it has lost any.
+ */
+pawl_status pawl__redis_restore(pawl__redis_store *store, const pawl_store_call *call, const void *lines, size_t stride,
+                                size_t count, pawl_error *err);
 
 #endif

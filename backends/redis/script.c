@@ -6,10 +6,9 @@
  */
 #include "backends/redis/redis_store.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "util/error.h"
 #include "util/text.h"
 
 #define LAYOUT "1"
@@ -31,8 +30,8 @@
     "  end)\n"                                                                                      \
     "  return values\n"                                                                             \
     "end\n"                                                                                         \
-    "local function set(key, list)\n"                                                               \
-    "  in_pieces(1, #list, list, function(_, ...) redis.call('HSET', key, ...) end)\n"              \
+    "local function set(key, list, first, last)\n"                                                  \
+    "  in_pieces(first, last, list, function(_, ...) redis.call('HSET', key, ...) end)\n"           \
     "end\n"                                                                                         \
     "local function every(first, stride)\n"                                                         \
     "  local list = {}\n"                                                                           \
@@ -80,8 +79,8 @@ static const char acquire[] = PRELUDE
     "end\n"
     "redis.call('HSET', states, 'layout', '" LAYOUT "')\n"
     "if ARGV[1] ~= '' then redis.call('HSET', states, 'cluster', ARGV[1]) end\n"
-    "set(offsets, moved)\n"
-    "set(states, written)\n"
+    "set(offsets, moved, 1, #moved)\n"
+    "set(states, written, 1, #written)\n"
     "return {'OK'}";
 
 /* lines of field, epoch; what is another's stays as it is */
@@ -97,7 +96,7 @@ static const char release[] = PRELUDE
     "    written[#written + 1], written[#written + 2] = fields[i], head .. 'renewed=0 pid=0 host= ' .. client\n"
     "  end\n"
     "end\n"
-    "set(states, written)\n"
+    "set(states, written, 1, #written)\n"
     "return {'OK'}";
 
 /* Plan, remove, and a save that has no number: the time, then lines of field, epoch, expected, and what offset, batch,
@@ -127,34 +126,38 @@ static const char change[] =
             "    ' print=' .. (print == '=' and old_print or print) ..\n"
             "    ' renewed=' .. (ARGV[1] == '=' and renewed or ARGV[1]) .. ' ' .. owner\n"
             "end\n"
-            "set(offsets, moved)\n"
+            "set(offsets, moved, 1, #moved)\n"
             "in_pieces(1, #gone, gone, function(_, ...) redis.call('HDEL', offsets, ...) end)\n"
-            "set(states, written)\n"
+            "set(states, written, 1, #written)\n"
             "return {'OK'}";
 
 /*
- * The ordinary save, where all lines have the same epoch and batch, and all of a state but its owner is known: how many,
- * the state up to the epoch, from there to the offset, and the time; then all fields, what offset each has, what it shall
- * have, and the prints, unless there are none.
+ * The ordinary save, where all lines have the same epoch and batch, and no prints: how many; of the states that it writes
+ * what stands before the batch, from there to the offset, and from there to the owner; the last two of what our last save
+ * wrote; our owner. Then all fields, what offset each has, and pairs of field and offset to be written.
+ *
+ * A state is looked into only where it is not what our last save has left: that would take most of the time.
  */
 static const char save[] =
-    PRELUDE "local count, epoch, batch, renewed = tonumber(ARGV[1]), unpack(ARGV, 2, 4)\n"
-            "local found, known = get(offsets, ARGV, 5, 4 + count), get(states, ARGV, 5, 4 + count)\n"
-            "local moved, written, head, size = {}, {}, epoch .. batch, #epoch\n"
-            "local find, sub = string.find, string.sub\n"
+    PRELUDE "local argv, count, epoch, batch, time, last_batch, last_time, owner = ARGV, tonumber(ARGV[1]), "
+            "unpack(ARGV, 2, 7)\n"
+            "local found, known = get(offsets, argv, 8, 7 + count), get(states, argv, 8, 7 + count)\n"
+            "local head, last_head, last_tail, written = epoch .. batch, epoch .. last_batch, last_time .. owner, {}\n"
             "for i = 1, count do\n"
-            "  local field, expected, offset = ARGV[4 + i], ARGV[4 + count + i], ARGV[4 + 2 * count + i]\n"
-            "  local print, state = ARGV[4 + 3 * count + i] or '', known[i]\n"
-            "  local owner = state and find(state, ' pid=', size, true)\n"
-            "  if not owner or sub(state, 1, size) ~= epoch or found[i] ~= (expected ~= '-' and expected) then\n"
-            "    return {'LINE', i - 1, found[i], state}\n"
+            "  local expected, state, line_owner = argv[7 + count + i], known[i], owner\n"
+            "  if state ~= last_head .. expected .. last_tail then\n"
+            "    local owner_at = state and string.find(state, ' pid=', #epoch, true)\n"
+            "    if not owner_at or string.sub(state, 1, #epoch) ~= epoch then\n"
+            "      return {'LINE', i - 1, found[i], state}\n"
+            "    end\n"
+            "    line_owner = string.sub(state, owner_at)\n"
             "  end\n"
-            "  moved[2 * i - 1], moved[2 * i] = field, offset\n"
-            "  written[2 * i - 1] = field\n"
-            "  written[2 * i] = head .. offset .. ' print=' .. print .. renewed .. sub(state, owner)\n"
+            "  if found[i] ~= (expected ~= '-' and expected) then return {'LINE', i - 1, found[i], state} end\n"
+            "  local pair = 6 + 2 * (count + i)\n"
+            "  written[2 * i - 1], written[2 * i] = argv[pair], head .. argv[pair + 1] .. time .. line_owner\n"
             "end\n"
-            "set(offsets, moved)\n"
-            "set(states, written)\n"
+            "set(offsets, argv, 8 + 2 * count, 7 + 4 * count)\n"
+            "set(states, written, 1, 2 * count)\n"
             "return {'OK'}";
 
 static const struct {
@@ -166,67 +169,6 @@ static const struct {
     [PAWL__REDIS_RELEASE] = {release, true}, [PAWL__REDIS_CHANGE] = {change, true},
     [PAWL__REDIS_SAVE] = {save, true},
 };
-
-/* ----------------------------------------------------------------------------------------------------- arguments -- */
-
-void
-pawl__redis_args_init(pawl__redis_args *args)
-{
-    args->texts = g_ptr_array_new();
-    args->chunk = g_string_chunk_new(4096);
-    args->text = g_string_new(NULL);
-}
-
-void
-pawl__redis_args_done(pawl__redis_args *args)
-{
-    g_ptr_array_free(args->texts, TRUE);
-    g_string_chunk_free(args->chunk);
-    g_string_free(args->text, TRUE);
-}
-
-void
-pawl__redis_args_add(pawl__redis_args *args, const char *text)
-{
-    g_ptr_array_add(args->texts, g_string_chunk_insert(args->chunk, text));
-}
-
-void
-pawl__redis_args_printf(pawl__redis_args *args, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    g_string_vprintf(args->text, format, values);
-    va_end(values);
-    pawl__redis_args_add(args, args->text->str);
-}
-
-void
-pawl__redis_args_add_number(pawl__redis_args *args, int64_t number)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%" PRId64, number);
-    pawl__redis_args_add(args, text);
-}
-
-void
-pawl__redis_args_add_position(pawl__redis_args *args, pawl_position position)
-{
-    if (position.known)
-        pawl__redis_args_add_number(args, position.offset);
-    else
-        pawl__redis_args_add(args, "-");
-}
-
-void
-pawl__redis_args_add_field(pawl__redis_args *args, pawl_partition partition)
-{
-    g_string_assign(args->text, partition.topic);
-    g_string_append_printf(args->text, ":%d", (int) partition.number);
-    pawl__redis_args_add(args, args->text->str);
-}
 
 /* ------------------------------------------------------------------------------------------------------- running -- */
 
@@ -241,26 +183,49 @@ other_layout(const pawl__redis_store *store, const char *group, const redisReply
                           group, store->url, pawl__text_from_bytes(layout->str, layout->len, shown));
 }
 
+/* One try, by "EVALSHA" and the script's hash, or by "EVAL" and its text. */
+static pawl_status
+try_script(pawl__redis_store *store, pawl__redis_script script, const char *command, const char *name,
+           const pawl_store_call *call, const pawl__redis_args *args, redisReply **ret_reply, pawl_error *err)
+{
+    char *offsets = pawl__redis_offsets_key(call->group), *states = pawl__redis_states_key(call->group);
+    pawl__redis_args first;
+    GString *request;
+    pawl_status status;
+
+    pawl__redis_args_init(&first);
+    pawl__redis_args_add(&first, command);
+    pawl__redis_args_add(&first, name);
+    pawl__redis_args_add(&first, "2");
+    pawl__redis_args_add(&first, offsets);
+    pawl__redis_args_add(&first, states);
+    request = pawl__redis_args_request(&first, args);
+    if (scripts[script].writes)
+        status = pawl__redis_write(store, request, call->deadline_ms, ret_reply, err);
+    else
+        status = pawl__redis_read(store, request, call->deadline_ms, ret_reply, err);
+    g_string_free(request, TRUE);
+    pawl__redis_args_done(&first);
+    g_free(offsets);
+    g_free(states);
+    return status;
+}
+
 /* The server knows a script by its SHA-1 once it has seen it; after a restart it has not. */
 static pawl_status
-ask_script(pawl__redis_store *store, pawl__redis_script script, GPtrArray *request, int64_t deadline_ms,
-           redisReply **ret_reply, pawl_error *err)
+ask_script(pawl__redis_store *store, pawl__redis_script script, const pawl_store_call *call,
+           const pawl__redis_args *args, redisReply **ret_reply, pawl_error *err)
 {
-    char *sha = g_compute_checksum_for_string(G_CHECKSUM_SHA1, scripts[script].text, -1);
-    const char **argv = (const char **) request->pdata;
     redisReply *reply = NULL;
     pawl_status status;
 
-    argv[0] = "EVALSHA";
-    argv[1] = sha;
-    status = pawl__redis_ask(store, (int) request->len, argv, scripts[script].writes, deadline_ms, &reply, err);
+    if (store->hashes[script] == NULL)
+        store->hashes[script] = g_compute_checksum_for_string(G_CHECKSUM_SHA1, scripts[script].text, -1);
+    status = try_script(store, script, "EVALSHA", store->hashes[script], call, args, &reply, err);
     if (status == PAWL_OK && pawl__redis_is_error(reply, "NOSCRIPT")) {
         freeReplyObject(reply);
-        argv[0] = "EVAL";
-        argv[1] = scripts[script].text;
-        status = pawl__redis_ask(store, (int) request->len, argv, scripts[script].writes, deadline_ms, &reply, err);
+        status = try_script(store, script, "EVAL", scripts[script].text, call, args, &reply, err);
     }
-    g_free(sha);
     if (status != PAWL_OK)
         return status;
     if (reply->type == REDIS_REPLY_ERROR) {
@@ -270,6 +235,13 @@ ask_script(pawl__redis_store *store, pawl__redis_script script, GPtrArray *reque
     }
     *ret_reply = reply;
     return PAWL_OK;
+}
+
+void
+pawl__redis_scripts_done(pawl__redis_store *store)
+{
+    for (int i = 0; i < PAWL__REDIS_SCRIPTS; i++)
+        g_free(store->hashes[i]);
 }
 
 /* Whether it is what a script of ours returns. */
@@ -300,28 +272,18 @@ confirm(pawl__redis_store *store, int64_t deadline_ms, pawl_error *err)
 
     if (status == PAWL_OK || status == PAWL_CANCELLED)
         return status;
-    if (err != NULL)
-        err->status = PAWL_OUTCOME_UNKNOWN, err->flags = 0;
-    return PAWL_OUTCOME_UNKNOWN;
+    return pawl__error_turn_into(err, PAWL_OUTCOME_UNKNOWN, 0);
 }
 
 pawl_status
 pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__redis_script script,
                 const pawl__redis_args *args, redisReply **ret_reply, pawl_error *err)
 {
-    GPtrArray *request = g_ptr_array_new();
-    char *offsets = pawl__redis_offsets_key(call->group), *states = pawl__redis_states_key(call->group);
     redisReply *reply = NULL;
     pawl_status status = pawl__redis_session(store, call->deadline_ms, err);
 
-    g_ptr_array_set_size(request, 2);
-    g_ptr_array_add(request, (gpointer) "2");
-    g_ptr_array_add(request, offsets);
-    g_ptr_array_add(request, states);
-    for (guint i = 0; args != NULL && i < args->texts->len; i++)
-        g_ptr_array_add(request, g_ptr_array_index(args->texts, i));
     if (status == PAWL_OK)
-        status = ask_script(store, script, request, call->deadline_ms, &reply, err);
+        status = ask_script(store, script, call, args, &reply, err);
     if (status == PAWL_OK)
         status = check_answer(store, call->group, reply, err);
     if (status == PAWL_OK && scripts[script].writes && strcmp(reply->element[0]->str, "OK") == 0)
@@ -330,9 +292,6 @@ pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__red
         *ret_reply = reply;
     else if (reply != NULL)
         freeReplyObject(reply);
-    g_ptr_array_free(request, TRUE);
-    g_free(offsets);
-    g_free(states);
     return status;
 }
 

@@ -33,17 +33,16 @@ check_epochs(pawl__redis_store *store, const char *group, const pawl_acquire_lin
     return PAWL_OK;
 }
 
-static void
-add_owner(pawl__redis_args *args, const pawl_owner *owner)
+/* The end of a state that this owner writes. The caller frees it. */
+static char *
+owner_text(const pawl_owner *owner)
 {
     char *host = pawl__redis_escape(owner->host), *client = pawl__redis_escape(owner->client_id);
-    char *text = g_strdup_printf("renewed=%" PRId64 " pid=%" PRId64 " host=%s client=%s", owner->renewed_ms, owner->pid,
-                                 host, client);
+    char *text = g_strdup_printf(" pid=%" PRId64 " host=%s client=%s", owner->pid, host, client);
 
-    pawl__redis_args_add(args, text);
-    g_free(text);
     g_free(host);
     g_free(client);
+    return text;
 }
 
 static pawl_status
@@ -76,9 +75,11 @@ pawl__redis_acquire(void *self, const pawl_store_call *call, const pawl_owner *o
 
     if (status != PAWL_OK)
         return status;
+    g_free(store->owner);
+    store->owner = owner_text(owner);
     pawl__redis_args_init(&args);
     pawl__redis_args_add(&args, cluster != NULL ? cluster : "");
-    add_owner(&args, owner);
+    pawl__redis_args_printf(&args, "renewed=%" PRId64 "%s", owner->renewed_ms, store->owner);
     for (size_t i = 0; i < count; i++) {
         pawl__redis_args_add_field(&args, lines[i].partition);
         pawl__redis_args_add_number(&args, lines[i].epoch_seen);
@@ -119,11 +120,11 @@ pawl__redis_release(void *self, const pawl_store_call *call, const pawl_acquire_
 
 /* ----------------------------------------------------------------------------------------------- plan and remove -- */
 
-pawl_status
-pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
+static pawl_status
+send_plan(pawl__redis_store *store, const pawl_store_call *call, const pawl_plan_line *lines, size_t count,
+          pawl__redis_found *ret_found, pawl_error *err)
 {
     pawl__redis_changes changes;
-    pawl__redis_found found;
     size_t refused;
 
     pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
@@ -135,7 +136,24 @@ pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *
         pawl__redis_args_add_position(&changes.args, lines[i].pending);
         pawl__redis_args_add(&changes.args, "=");
     }
-    return pawl__redis_changes_run(self, call, &changes, &refused, &found, err);
+    return pawl__redis_changes_run(store, call, &changes, &refused, ret_found, err);
+}
+
+pawl_status
+pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count, pawl_error *err)
+{
+    pawl__redis_store *store = self;
+    pawl__redis_found found;
+    pawl_status status = send_plan(store, call, lines, count, &found, err);
+
+    if (status == PAWL_CONFLICT && pawl__redis_went_back(store, call->group, &found)) {
+        status = pawl__redis_restore(store, call, lines, sizeof *lines, count, err);
+        if (status == PAWL_OK)
+            status = send_plan(store, call, lines, count, &found, err);
+    }
+    if (status == PAWL_OK || status == PAWL_OUTCOME_UNKNOWN)
+        pawl__redis_remember_planned(store, call->group, lines, count);
+    return status;
 }
 
 pawl_status
@@ -146,6 +164,7 @@ pawl__redis_remove(void *self, const pawl_store_call *call, pawl_remove_line *li
     size_t refused;
     pawl_status status;
 
+    pawl__redis_forget(self); /* what was saved is not to come back */
     pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
     pawl__redis_args_add(&changes.args, "=");
     for (size_t i = 0; i < count; i++) {

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "util/error.h"
+
 /* Others who move something are few and slow. After so many tries the caller waits a little. */
 #define TRIES 5
 
@@ -156,11 +158,8 @@ send_multi(pawl__zk_store *store, const pawl__zk_change *change, pawl__zk_round 
     if (made != NULL)
         made_number = pawl__zk_round_exists(round, made->path);
     status = pawl__zk_round_wait(round, change->call->deadline_ms, err);
-    if (status != PAWL_OK) {
-        if (err != NULL)
-            err->status = PAWL_OUTCOME_UNKNOWN, err->flags = 0;
-        return PAWL_OUTCOME_UNKNOWN;
-    }
+    if (status != PAWL_OK)
+        return pawl__error_turn_into(err, PAWL_OUTCOME_UNKNOWN, 0);
     *ret_code = pawl__zk_round_answer(round, multi)->code;
     if (*ret_code == ZOK && made != NULL) {
         made->epoch = pawl__zk_round_answer(round, made_number)->stat.czxid;

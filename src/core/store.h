@@ -3,6 +3,7 @@
  *
  *     store.c          open, close, cancel, and what a store is asked about itself
  *     store_check.c    are the arguments of a call right? Pure
+ *     store_owner.c    what tells one acquire from another
  *     store_run.c      one call: its deadline, its tries, its error
  *     store_read.c     load, list
  *     store_write.c    acquire, plan, release, remove, and the loop that all writes share
@@ -47,12 +48,24 @@ pawl_status pawl__store_check_group(const char *group, pawl_error *err);
  * or no UTF-8, a number negative, or a partition there twice. */
 pawl_status pawl__store_check_partitions(const void *lines, size_t stride, size_t count, pawl_error *err);
 
+/* PAWL_INVALID: a text of the owner, or the cluster's id (which may be NULL), is too long, no UTF-8, or holds a control
+ * character; or the host is empty. */
+pawl_status pawl__store_check_owner(const pawl_owner *owner, const char *cluster, pawl_error *err);
+
 /* Offsets, epochs and prints of lines whose partitions are right. `capabilities` are those of the store. */
 pawl_status pawl__store_check_acquire(const pawl_acquire_line *lines, size_t count, pawl_error *err);
 pawl_status pawl__store_check_plan(unsigned capabilities, const pawl_plan_line *lines, size_t count, pawl_error *err);
 pawl_status pawl__store_check_save(unsigned capabilities, const pawl_save_line *lines, size_t count, pawl_error *err);
 pawl_status pawl__store_check_remove(unsigned capabilities, const pawl_remove_line *lines, size_t count,
                                      pawl_error *err);
+
+/* ------------------------------------------------------------------------------------------------- store_owner.c -- */
+
+/* Puts a new token behind the host's name, which is cut where it leaves no room. */
+pawl_status pawl__owner_mark(pawl_owner *owner, pawl_error *err);
+
+/* Takes it away again, if there is one. */
+void pawl__owner_unmark(pawl_owner *owner);
 
 /* --------------------------------------------------------------------------------------------------- store_run.c -- */
 

@@ -33,6 +33,36 @@ pawl__store_check_group(const char *group, pawl_error *err)
     return PAWL_OK;
 }
 
+/* They are shown to people and stored as they are, by some backends in lines of their own. */
+static pawl_status
+check_text(const char *what, const char *text, size_t text_size, pawl_error *err)
+{
+    const char *end = memchr(text, '\0', text_size);
+
+    if (end == NULL)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s must not be longer than %zu bytes", what, text_size - 1);
+    if (!g_utf8_validate(text, end - text, NULL))
+        return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s must be UTF-8", what);
+    for (const char *at = text; at < end; at = g_utf8_next_char(at))
+        if (g_unichar_iscntrl(g_utf8_get_char(at)))
+            return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s must not hold control characters", what);
+    return PAWL_OK;
+}
+
+pawl_status
+pawl__store_check_owner(const pawl_owner *owner, const char *cluster, pawl_error *err)
+{
+    pawl_status status = check_text("an owner's host", owner->host, sizeof owner->host, err);
+
+    if (status == PAWL_OK)
+        status = check_text("an owner's client id", owner->client_id, sizeof owner->client_id, err);
+    if (status == PAWL_OK && cluster != NULL)
+        status = check_text("a cluster's id", cluster, PAWL_CLUSTER_SIZE, err);
+    if (status == PAWL_OK && owner->host[0] == '\0')
+        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "an owner has a host: an empty one means nobody");
+    return status;
+}
+
 /* ---------------------------------------------------------------------------------------------------- partitions -- */
 
 static int

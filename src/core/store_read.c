@@ -36,6 +36,8 @@ pawl_store_load(pawl_store *store, const char *group, const pawl_partition *part
         g_free(entries);
     } while (pawl__store_run_again(&run, &status));
 
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        pawl__owner_unmark(&ret_entries[i].owner);
     if (status == PAWL_OK && ret_group != NULL)
         *ret_group = info;
     return pawl__store_run_end(&run, status, err);

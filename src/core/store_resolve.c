@@ -24,14 +24,16 @@ static pawl_status
 fenced(const pawl_entry *found, int64_t epoch, const char *place, pawl_error *err)
 {
     char when[PAWL__TIME_TEXT_SIZE];
+    pawl_owner owner = found->owner;
 
-    if (found->owner.host[0] == '\0' && found->owner.client_id[0] != '\0')
+    pawl__owner_unmark(&owner);
+    if (owner.host[0] == '\0' && owner.client_id[0] != '\0')
         return pawl_error_set(err, PAWL_FENCED, 0, 0,
                               "partition %d of '%s' was taken over and given back by client '%s' (epoch "
                               "%" G_GINT64_FORMAT ", ours is %" G_GINT64_FORMAT "): nothing was written; see %s",
-                              (int) found->partition.number, found->partition.topic, found->owner.client_id,
-                              found->epoch, epoch, place);
-    if (found->owner.host[0] == '\0')
+                              (int) found->partition.number, found->partition.topic, owner.client_id, found->epoch,
+                              epoch, place);
+    if (owner.host[0] == '\0')
         return pawl_error_set(err, PAWL_FENCED, 0, 0,
                               "partition %d of '%s' has had another owner since (epoch %" G_GINT64_FORMAT
                               ", ours is %" G_GINT64_FORMAT "): nothing was written; see %s",
@@ -39,9 +41,8 @@ fenced(const pawl_entry *found, int64_t epoch, const char *place, pawl_error *er
     return pawl_error_set(err, PAWL_FENCED, 0, 0,
                           "partition %d of '%s' is owned by client '%s', pid %" G_GINT64_FORMAT " on %s, seen at %s "
                           "(epoch %" G_GINT64_FORMAT ", ours is %" G_GINT64_FORMAT "): nothing was written; see %s",
-                          (int) found->partition.number, found->partition.topic, found->owner.client_id,
-                          found->owner.pid, found->owner.host, pawl__text_from_time(found->owner.renewed_ms, when),
-                          found->epoch, epoch, place);
+                          (int) found->partition.number, found->partition.topic, owner.client_id, owner.pid, owner.host,
+                          pawl__text_from_time(owner.renewed_ms, when), found->epoch, epoch, place);
 }
 
 pawl_status
@@ -232,12 +233,11 @@ pawl__store_judge_release(const pawl_acquire_line *lines, size_t count, const pa
     return PAWL_OK;
 }
 
-/* The time is part of it: this process may well have owned the partition before. */
+/* Each acquire has a token of its own behind the host's name. */
 static bool
 is_same_owner(const pawl_owner *a, const pawl_owner *b)
 {
-    return a->pid == b->pid && a->renewed_ms == b->renewed_ms && strcmp(a->host, b->host) == 0 &&
-           strcmp(a->client_id, b->client_id) == 0;
+    return a->pid == b->pid && strcmp(a->host, b->host) == 0 && strcmp(a->client_id, b->client_id) == 0;
 }
 
 pawl_status

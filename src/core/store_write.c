@@ -77,7 +77,7 @@ resolve(pawl__store_run *run, const pawl__store_write *write)
 
     if (status == PAWL_OK)
         status = outcome_known(run, &lost, write->judge(run, write, entries));
-    else
+    else if (status != PAWL_CONFLICT) /* which is a verdict, too */
         status = outcome_unknown(run, &lost);
     g_free(partitions);
     g_free(entries);
@@ -131,23 +131,25 @@ pawl_status
 pawl_store_acquire(pawl_store *store, const char *group, const pawl_owner *owner, const char *cluster,
                    pawl_acquire_line *lines, size_t count, pawl_error *err)
 {
-    pawl_owner stamped = *owner;
+    pawl_owner marked = *owner;
     pawl__store_write write = {.send = send_acquire,
                                .judge = judge_acquire,
                                .lines.acquire = lines,
                                .stride = sizeof *lines,
                                .count = count,
-                               .owner = &stamped,
+                               .owner = &marked,
                                .cluster = cluster};
     pawl__store_run run;
     pawl_status status = pawl__store_write_start(&run, store, group, lines, sizeof *lines, count);
 
-    if (status == PAWL_OK && owner->host[0] == '\0')
-        status = pawl_error_set(&run.error, PAWL_INVALID, 0, 0, "an owner has a host: an empty one means nobody");
+    if (status == PAWL_OK)
+        status = pawl__store_check_owner(owner, cluster, &run.error);
     if (status == PAWL_OK)
         status = pawl__store_check_acquire(lines, count, &run.error);
-    if (stamped.renewed_ms == 0)
-        stamped.renewed_ms = pawl__clock_wall_ms();
+    if (status == PAWL_OK)
+        status = pawl__owner_mark(&marked, &run.error);
+    if (marked.renewed_ms == 0)
+        marked.renewed_ms = pawl__clock_wall_ms();
     if (status == PAWL_OK && count > 0)
         status = pawl__store_write_run(&run, &write);
     return pawl__store_run_end(&run, status, err);

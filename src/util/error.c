@@ -119,6 +119,16 @@ pawl_error_prefix(pawl_error *err, const char *format, ...)
     return err->status;
 }
 
+pawl_status
+pawl__error_turn_into(pawl_error *err, pawl_status status, unsigned flags)
+{
+    if (err != NULL) {
+        err->status = status;
+        err->flags = flags;
+    }
+    return status;
+}
+
 const char *
 pawl_status_name(pawl_status status)
 {

@@ -14,4 +14,7 @@ size_t pawl__status_count(void);
 /* What has happened, and what to do about it, in whole sentences; a static string, never NULL. */
 const char *pawl__status_meaning(pawl_status status);
 
+/* The failure is what its message says, and counts as another one: returns the status. err may be NULL. */
+pawl_status pawl__error_turn_into(pawl_error *err, pawl_status status, unsigned flags);
+
 #endif

@@ -3,11 +3,14 @@
  */
 #include "tests/conformance/suite.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/conformance/redis_raw.h"
+#include "tests/support/proxy.h"
 #include "util/clock.h"
 #include "util/wait.h"
 
@@ -15,6 +18,8 @@
 typedef struct fixture {
     service *master;
     service *replica;
+    proxy *between;  /* the handle and the master, where a test wants one */
+    size_t requests; /* that it has seen before one is in flight */
     char *master_url;
     char *replica_url;
     pawl_store *store;
@@ -36,16 +41,36 @@ start_servers(fixture *fix)
     g_free(port);
 }
 
-/* Opens the handle, on both servers. */
 static void
-open_store(fixture *fix, const char *options, int64_t timeout_ms)
+open_url(fixture *fix, const char *url, int64_t timeout_ms)
 {
-    char *url = raw_url_of_both(fix->master, fix->replica, options);
     pawl_error err;
 
     assert_status(PAWL_OK, raw_try_store(url, timeout_ms, &fix->store, &err), err);
     for (int32_t i = 0; i < 2; i++)
         fix->epochs[i] = suite_acquire(fix->store, "g", "t", i, pawl_position_at(1));
+}
+
+/* Opens the handle, on both servers. */
+static void
+open_store(fixture *fix, const char *options, int64_t timeout_ms)
+{
+    char *url = raw_url_of_both(fix->master, fix->replica, options);
+
+    open_url(fix, url, timeout_ms);
+    g_free(url);
+}
+
+/* The same with a proxy before the master. */
+static void
+open_store_behind_proxy(fixture *fix, const char *options)
+{
+    char *url;
+
+    fix->between = proxy_new(atoi(strrchr(fix->master_url, ':') + 1));
+    url = g_strdup_printf("redis://127.0.0.1:%d,%s%s", proxy_port(fix->between), fix->replica_url + strlen("redis://"),
+                          options);
+    open_url(fix, url, 10000);
     g_free(url);
 }
 
@@ -65,6 +90,8 @@ tear_down(void **state)
     fixture *fix = *state;
 
     pawl_store_close(fix->store);
+    if (fix->between != NULL)
+        proxy_free(fix->between);
     service_free(fix->replica);
     service_free(fix->master);
     g_free(fix->replica_url);
@@ -109,9 +136,9 @@ await_replica(const fixture *fix)
     g_free(count);
 }
 
-/* The replica hears no more, the master gets one more save, dies, and the replica takes its place. */
+/* The replica hears no more, and the master gets one more save. */
 static void
-fail_over_without_the_last_save(fixture *fix)
+save_without_the_replica(fixture *fix)
 {
     pawl_error err;
 
@@ -119,7 +146,41 @@ fail_over_without_the_last_save(fixture *fix)
     await_replica(fix);
     raw_do(fix->replica_url, "REPLICAOF NO ONE");
     assert_status(PAWL_OK, save_next(fix, 2, &err), err);
+}
+
+/* Then the master dies, and the replica takes its place. */
+static void
+fail_over_without_the_last_save(fixture *fix)
+{
+    save_without_the_replica(fix);
     service_do(fix->master, "kill");
+}
+
+static void *
+kill_master_in_flight(void *user)
+{
+    fixture *fix = user;
+
+    while (proxy_requests(fix->between) == fix->requests)
+        sched_yield();
+    service_do(fix->master, "kill");
+    return NULL;
+}
+
+/* The same while the save after it is on its way. */
+static pawl_status
+fail_over_during_the_next_save(fixture *fix, pawl_error *err)
+{
+    pthread_t killer;
+    pawl_status status;
+
+    save_without_the_replica(fix);
+    service_signal(fix->master, "REDIS_PID", SIGSTOP);
+    fix->requests = proxy_requests(fix->between);
+    assert_int_equal(pthread_create(&killer, NULL, kill_master_in_flight, fix), 0);
+    status = save_next(fix, 3, err);
+    pthread_join(killer, NULL);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ killed, frozen -- */
@@ -276,6 +337,48 @@ the_last_save_is_written_again(void **state)
     assert_both(fix, 4);
 }
 
+static void
+a_failover_with_a_save_in_flight(void **state)
+{
+    fixture *fix = *state;
+    pawl_error err;
+
+    open_store_behind_proxy(fix, "");
+    assert_status(PAWL_CONFLICT, fail_over_during_the_next_save(fix, &err), err);
+    assert_says(err, "lost our last saves");
+    assert_both(fix, 2);
+}
+
+static void
+a_save_in_flight_is_written_again_with_the_last_one(void **state)
+{
+    fixture *fix = *state;
+    pawl_error err;
+
+    open_store_behind_proxy(fix, "?on_rollback=reassert");
+    assert_status(PAWL_OK, fail_over_during_the_next_save(fix, &err), err);
+    assert_both(fix, 4);
+    assert_status(PAWL_OK, save_next(fix, 4, &err), err);
+}
+
+/* With replay = exact a plan is what comes after a save. */
+static void
+the_last_save_is_written_again_before_a_plan(void **state)
+{
+    fixture *fix = *state;
+    pawl_plan_line line = {.partition = {"t", 0}, .expected = pawl_position_at(3), .pending = pawl_position_at(4)};
+    pawl_entry entry;
+    pawl_error err;
+
+    open_store(fix, "?on_rollback=reassert", 10000);
+    line.epoch = fix->epochs[0];
+    fail_over_without_the_last_save(fix);
+    assert_status(PAWL_OK, pawl_store_plan(fix->store, "g", &line, 1, &err), err);
+    entry = suite_load(fix->store, "g", "t", 0);
+    assert_int_equal(entry.offset.offset, 3);
+    assert_int_equal(entry.pending.offset, 4);
+}
+
 /* What somebody else has written is not older work of ours. */
 static void
 a_hand_in_it_is_no_going_back(void **state)
@@ -364,6 +467,9 @@ main(void)
         with_servers(too_few_replicas),
         with_servers(a_failover_without_the_last_save),
         with_servers(the_last_save_is_written_again),
+        with_servers(a_failover_with_a_save_in_flight),
+        with_servers(a_save_in_flight_is_written_again_with_the_last_one),
+        with_servers(the_last_save_is_written_again_before_a_plan),
         with_servers(a_hand_in_it_is_no_going_back),
         with_servers(an_acquire_that_was_lost),
         cmocka_unit_test(a_group_on_another_node),

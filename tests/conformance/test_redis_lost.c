@@ -175,6 +175,70 @@ a_lost_confirmation_is_asked_for_again(void **state)
     g_free(master);
 }
 
+/* Keeps both hashes of group "g" as they are; later they are put back, as if the server had lost what came after. */
+static void
+keep_a_copy(const fixture *fix)
+{
+    raw_do(fix->server_url, "COPY pawl:{g} kept REPLACE");
+    raw_do(fix->server_url, "COPY pawl:{g}:state kept:state REPLACE");
+}
+
+static void
+go_back_to_the_copy(const fixture *fix)
+{
+    raw_do(fix->server_url, "COPY kept pawl:{g} REPLACE");
+    raw_do(fix->server_url, "COPY kept:state pawl:{g}:state REPLACE");
+}
+
+static void
+reopen(fixture *fix, const char *options)
+{
+    char *url = g_strconcat(fix->url, options, NULL);
+    pawl_error err;
+
+    pawl_store_close(fix->store);
+    assert_status(PAWL_OK, raw_try_store(url, 10000, &fix->store, &err), err);
+    fix->epoch = suite_acquire(fix->store, "g", "t", 0, pawl_position_at(1));
+    g_free(url);
+}
+
+/* The server went back, and then each of the answers is lost that the way out of it needs. */
+static void
+lost_answers_while_a_lost_save_is_written_again(void **state)
+{
+    fixture *fix = *state;
+    pawl_error err;
+
+    reopen(fix, "?on_rollback=reassert");
+    for (int64_t i = 1; i < 40; i += 3) {
+        assert_status(PAWL_OK, save_next(fix, i, &err), err);
+        keep_a_copy(fix);
+        assert_status(PAWL_OK, save_next(fix, i + 1, &err), err);
+        go_back_to_the_copy(fix);
+        proxy_lose_answers(fix->between, (uint64_t) 1 << i / 3);
+        assert_status(PAWL_OK, save_next(fix, i + 2, &err), err);
+        proxy_lose_answers(fix->between, 0);
+        assert_int_equal(suite_load(fix->store, "g", "t", 0).offset.offset, i + 3);
+    }
+}
+
+/* A save that was only found by reading back is remembered like any other: the server can lose it, too. */
+static void
+a_save_that_was_looked_up_is_written_again(void **state)
+{
+    fixture *fix = *state;
+    pawl_error err;
+
+    assert_status(PAWL_OK, save_next(fix, 1, &err), err); /* the server knows the script now */
+    reopen(fix, "?on_rollback=reassert");
+    keep_a_copy(fix);
+    proxy_lose_next_answer(fix->between);
+    assert_status(PAWL_OK, save_next(fix, 2, &err), err);
+    go_back_to_the_copy(fix);
+    assert_status(PAWL_OK, save_next(fix, 3, &err), err);
+    assert_int_equal(suite_load(fix->store, "g", "t", 0).offset.offset, 4);
+}
+
 /* "a" has slot 15495. After a lost answer the node that is asked first only sends us on. */
 static void
 a_late_request_to_another_node(void **state)
@@ -209,6 +273,8 @@ main(void)
         cmocka_unit_test_setup_teardown(a_late_request_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_answer_that_is_lost_while_opening, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_confirmation_is_asked_for_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_answers_while_a_lost_save_is_written_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_save_that_was_looked_up_is_written_again, set_up, tear_down),
         cmocka_unit_test(a_late_request_to_another_node),
     };
 

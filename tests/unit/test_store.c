@@ -212,6 +212,14 @@ given_up_at_the_timeout(void **state)
     assert_in_range(pawl__clock_ms() - start_ms, 100, 1400);
 }
 
+/* A backend may know more than its entries show. */
+static void
+read_back_is_a_verdict(void **state)
+{
+    (void) state;
+    save_by((script_step[]){lost(SAVE), fails(READ_BACK, PAWL_CONFLICT), end()}, PAWL_CONFLICT, 10);
+}
+
 /* A save that moves nothing is told by what else it writes. */
 static void
 a_save_that_moves_nothing(void **state)
@@ -256,6 +264,77 @@ acquire_with_a_lost_answer(void **state)
     acquire_by((script_step[]){lost(ACQUIRE), ok(READ_BACK), fails_late(ACQUIRE, PAWL_STALE), ok(READ_BACK), end()},
                PAWL_OK, 4);
     acquire_by((script_step[]){fails(ACQUIRE, PAWL_STALE), end()}, PAWL_STALE, -1);
+}
+
+/* Containers: the same host, the same pid, the same millisecond. Another one's acquire is not taken for ours. */
+static void
+acquire_by_a_twin(void **state)
+{
+    pawl_owner owner = {.host = "here", .pid = 1, .client_id = "c", .renewed_ms = 5};
+    pawl_acquire_line line = {.partition = {"t", 0}, .epoch_seen = 3};
+    pawl_error err = {0};
+
+    (void) state;
+    run_script((script_step[]){ok(ACQUIRE), end()});
+    assert_int_equal(pawl_store_acquire(store, "g", &owner, NULL, &line, 1, &err), PAWL_OK);
+    assert_script_is_done();
+    run_script((script_step[]){lost(ACQUIRE), ok(READ_BACK), end()});
+    assert_int_equal(pawl_store_acquire(store, "g", &owner, NULL, &line, 1, &err), PAWL_STALE);
+    assert_script_is_done();
+}
+
+/* What is stored with a host's name to tell acquires apart is not for those who load. */
+static void
+an_owner_is_loaded_as_it_was_given(void **state)
+{
+    pawl_owner owner = {.host = "here~0123456789abcdef", .pid = 1, .client_id = "c", .renewed_ms = 5};
+    pawl_acquire_line line = {.partition = {"t", 0}, .epoch_seen = 3};
+    pawl_entry entry;
+    pawl_error err = {0};
+
+    (void) state;
+    run_script((script_step[]){ok(ACQUIRE), ok(LOAD), end()});
+    assert_int_equal(pawl_store_acquire(store, "g", &owner, NULL, &line, 1, &err), PAWL_OK);
+    assert_int_equal(pawl_store_load(store, "g", &line.partition, 1, &entry, NULL, &err), PAWL_OK);
+    assert_string_equal(entry.owner.host, owner.host);
+    assert_string_not_equal(scripted_entry.owner.host, owner.host);
+    assert_script_is_done();
+}
+
+static void
+assert_refused(const pawl_owner *owner, const char *cluster, const char *says)
+{
+    pawl_acquire_line line = {.partition = {"t", 0}, .epoch_seen = 3};
+    pawl_error err = {0};
+
+    run_script((script_step[]){end()});
+    assert_int_equal(pawl_store_acquire(store, "g", owner, cluster, &line, 1, &err), PAWL_INVALID);
+    assert_string_equal(err.message, says);
+}
+
+static void
+texts_that_are_refused(void **state)
+{
+    pawl_owner owner = {.host = "here", .pid = 1, .client_id = "c"}, wrong;
+    char cluster[PAWL_CLUSTER_SIZE + 1] = {0};
+
+    (void) state;
+    wrong = owner, strcpy(wrong.host, "");
+    assert_refused(&wrong, NULL, "an owner has a host: an empty one means nobody");
+    wrong = owner, strcpy(wrong.host, "he\nre");
+    assert_refused(&wrong, NULL, "an owner's host must not hold control characters");
+    wrong = owner, strcpy(wrong.host, "h\xc3");
+    assert_refused(&wrong, NULL, "an owner's host must be UTF-8");
+    wrong = owner, memset(wrong.host, 'h', sizeof wrong.host);
+    assert_refused(&wrong, NULL, "an owner's host must not be longer than 255 bytes");
+    wrong = owner, strcpy(wrong.client_id, "c\xc2\x85");
+    assert_refused(&wrong, NULL, "an owner's client id must not hold control characters");
+    wrong = owner, strcpy(wrong.client_id, "\xff");
+    assert_refused(&wrong, NULL, "an owner's client id must be UTF-8");
+    assert_refused(&owner, "x\ty", "a cluster's id must not hold control characters");
+    assert_refused(&owner, "\xed\xa0\x80", "a cluster's id must be UTF-8");
+    memset(cluster, 'x', PAWL_CLUSTER_SIZE);
+    assert_refused(&owner, cluster, "a cluster's id must not be longer than 127 bytes");
 }
 
 static void
@@ -445,6 +524,8 @@ main(void)
         test(read_back_unreadable),        test(tried_again_while_it_helps),
         test(given_up_at_the_timeout),     test(a_save_that_moves_nothing),
         test(acquire_with_a_lost_answer),  test(plan_with_a_lost_answer),
+        test(acquire_by_a_twin),           test(an_owner_is_loaded_as_it_was_given),
+        test(texts_that_are_refused),      test(read_back_is_a_verdict),
         test(remove_with_a_lost_answer),   test(release_with_a_lost_answer),
         test(a_commit_is_sent_once),       test(a_failed_load_leaves_no_trace),
         test(cancel_ends_a_pause),         test(capabilities_are_asked_first),

@@ -99,11 +99,13 @@ typedef struct pawl_store_backend {
     pawl_status (*load)(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                         pawl_entry *ret_entries, pawl_group_info *ret_group, pawl_error *err);
 
-    /* load that does not overtake an earlier write of this handle whose answer was lost. NULL: load is that. */
+    /* load that does not overtake an earlier write of this handle whose answer was lost. NULL: load is that.
+     * PAWL_CONFLICT: the write was not applied and must not be, for a reason that the entries would not show. */
     pawl_status (*read_back)(void *self, const pawl_store_call *call, const pawl_partition *partitions, size_t count,
                              pawl_entry *ret_entries, pawl_error *err);
 
-    /* The owner's texts are short enough and renewed_ms is set: to be stored as they are. Of a cluster that is NULL or ""
+    /* The owner's texts are UTF-8 without control characters, renewed_ms is set: to be stored as they are. Behind the
+     * host's name is a token, by which this acquire is told from any other. Of a cluster that is NULL or ""
      * nothing is stored. What stands there and cannot be read is PAWL_UNREADABLE, and stays. */
     pawl_status (*acquire)(void *self, const pawl_store_call *call, const pawl_owner *owner, const char *cluster,
                            pawl_acquire_line *lines, size_t count, pawl_error *err);
