@@ -66,8 +66,10 @@ EXTRA_DIST += \
 	tests/integration/flights.py \
 	tests/integration/killing.py \
 	tests/integration/pytest.ini \
+	tests/integration/recording.py \
 	tests/integration/test_flights.py \
 	tests/integration/test_flights_postgresql.py \
+	tests/integration/test_stores.py \
 	tests/mutants/absent-is-zero.patch \
 	tests/mutants/expected-ignored.patch \
 	tests/mutants/run \

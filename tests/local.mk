@@ -147,6 +147,7 @@ EXTRA_DIST += \
 	$(STATIC_CHECKS) \
 	tests/installed \
 	tests/support/run-case \
+	tests/support/stores.py \
 	tests/support/tap.sh \
 	tests/support/tsan.supp
 

@@ -365,8 +365,10 @@ static const pawl__setting table[] = {
     {
         .name = "store_timeout",
         .kind = PAWL__SETTING_DURATION,
-        .fallback = "30s",
-        .summary = "The longest that one call to the store may take, its retries included.",
+        .fallback = "60s",
+        .summary =
+            "The longest that one call to the store may take, its retries included: a server that is away for less "
+            "is waited for, and then the job ends.",
         .min = 100,
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, store_timeout_ms),

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+import stores
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PAWL_BUILD_DIR") or SOURCE)
 NUMBERS = itertools.count(1)
@@ -20,6 +22,14 @@ def brokers():
     if not text:
         pytest.skip("PAWL_TEST_BROKERS is not set: no Kafka")
     return text
+
+
+@pytest.fixture(scope="session")
+def servers(brokers, tmp_path_factory):
+    """The servers of stores by their schemes. That of `kafka:` is the broker of all the tests."""
+    made = stores.Servers(tmp_path_factory)
+    yield made
+    made.stop()
 
 
 class Result:
@@ -86,6 +96,13 @@ def kafka(brokers):
     made.close()
 
 
+def stored_offsets(pawl, store, group):
+    """The offsets of a group by (topic, partition), or {} when there is nothing."""
+    shown = pawl("offsets", "export", "--store", store, "--group", group, "--format", "csv", code=(0, 1))
+    rows = [line.split(",") for line in shown.out.splitlines()]
+    return {(topic, int(partition)): int(offset) for topic, partition, offset in rows}
+
+
 class Offsets:
     """A group in a store of its own, and the commands about it."""
 
@@ -111,11 +128,7 @@ class Offsets:
 
     def stored(self):
         """The offsets by (topic, partition), or {} when there is nothing."""
-        if not self.path.exists():
-            return {}
-        shown = self.pawl("offsets", "export", *self.where(), "--format", "csv", code=(0, 1))
-        rows = [line.split(",") for line in shown.out.splitlines()]
-        return {(topic, int(partition)): int(offset) for topic, partition, offset in rows}
+        return stored_offsets(self.pawl, self.store, self.group) if self.path.exists() else {}
 
     def lag(self, *words, code=0):
         return self.pawl("lag", *self.where(), "--brokers", self.brokers, "--json", *words, code=code)

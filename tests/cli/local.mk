@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/cli/conftest.py \
 	tests/cli/jobs.py \
 	tests/cli/pytest.ini \
+	tests/cli/test_frozen.py \
 	tests/cli/test_group.py \
 	tests/cli/test_job_files.py \
 	tests/cli/test_kafka.py \

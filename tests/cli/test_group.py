@@ -199,29 +199,6 @@ def test_a_range_that_takes_too_long_is_dropped(producer, group, stores):
     members.leave(second)
 
 
-@pytest.mark.parametrize("scheme", ["kafka", "sqlite"])
-def test_a_frozen_member_saves_nothing(producer, group, stores, scheme):
-    """Stopped in the middle of a batch for longer than the session, while another does its work, then woken up."""
-    numbers = producer(2)
-    members = group(numbers.topic, stores[scheme], max_retries=0,
-                    process__exec=RECORD + "; while ! test -e ../go; do sleep 0.1; done")
-    frozen = members.add()
-    numbers.produce(10)
-    wait_for(lambda: len(members.values()) == 10)  # processed, and not saved: the commands still run
-    members.signal(frozen, signal.SIGSTOP)
-    (members.folder / "go").touch()
-    other = members.add()
-    wait_for(lambda: members.log(other).count(" saved ") >= 2, 60)
-    numbers.produce(10)
-    members.signal(frozen, signal.SIGCONT)
-    wait_for(lambda: "were lost" in members.log(frozen), 60)
-    assert " saved " not in members.log(frozen)
-    wait_for(lambda: len(members.values()) == 20)
-    members.leave(other)
-    members.kill(frozen)
-    assert_covered(members.read())
-
-
 def test_instance_fences_its_double(producer, group, stores):
     """Two static members of one name: the one that was there first ends, with the exit code of a fenced job."""
     numbers = producer(1)

@@ -1,6 +1,7 @@
 """What the tests with a real Kafka share. ./run-tests sets the environment:
 
 PAWL_TEST_BROKERS    a running Kafka; without it the tests are skipped
+PAWL_TEST_HBASE      the folder of a running HBase; what needs it is skipped without
 PAWL_BUILD_DIR       where the programs were built (default: the top of the source tree)
 PAWL_TEST_SEED       an integer: which slice of a sweep is run (default: from the clock, and printed)
 PAWL_TEST_FULL       1: whole sweeps, the whole data
@@ -15,6 +16,7 @@ import time
 import pytest
 
 import flights
+import stores
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PAWL_BUILD_DIR") or SOURCE)
@@ -42,6 +44,14 @@ def brokers():
     if not text:
         pytest.skip("PAWL_TEST_BROKERS is not set: no Kafka")
     return text
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory):
+    """The servers of stores by their schemes. Tests kill them, so the broker is not the one of the other tests."""
+    made = stores.Servers(tmp_path_factory, own=["kafka"])
+    yield made
+    made.stop()
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ CELLS = {
 # Kills wanted per cell; the full sweep is 100 of them.
 FULL = {"while processing": 35, "between flush and acknowledged save": 30, "during recovery": 20, "at any time": 15}
 SLICE = {"while processing": 6, "between flush and acknowledged save": 6, "during recovery": 4, "at any time": 4}
+FEW = {"while processing": 1, "between flush and acknowledged save": 3, "during recovery": 2, "at any time": 1}
 
 
 def plan(wanted, seed):

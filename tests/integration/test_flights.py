@@ -1,17 +1,15 @@
 """The flights ETL equals SQL over the CSV, exactly, whatever happens to it."""
 
-import collections
 import contextlib
 import os
-import pathlib
 import sqlite3
-import subprocess
 import time
 
 import pytest
 
 import flights
 import killing
+import stores
 
 
 @pytest.fixture
@@ -97,23 +95,11 @@ def test_offset_moved_by_another_hand(etl, topics, all_rows, tmp_path):
 
 @pytest.fixture
 def own_kafka(tmp_path):
-    """A broker of this test alone: start() and kill() it."""
-    services = pathlib.Path(__file__).resolve().parents[2] / "services/kafka"
-    folder = tmp_path / "kafka"
-
-    class Kafka:
-        def start(self):
-            subprocess.run([services / "start", folder], check=True, timeout=120)
-            lines = (folder / "env").read_text().replace("export ", "").splitlines()
-            self.brokers = dict(line.split("=", 1) for line in lines if "=" in line)["KAFKA_BROKERS"].strip("'\"")
-
-        def kill(self):
-            subprocess.run([services / "kill", folder], check=True, timeout=60)
-
-    kafka = Kafka()
+    """A broker of this test alone."""
+    kafka = stores.Server("kafka", tmp_path / "kafka")
     kafka.start()
     yield kafka
-    subprocess.run([services / "stop", folder], check=True, timeout=60)
+    kafka.stop()
 
 
 def wait_until(condition, process, log):
@@ -127,8 +113,8 @@ def wait_until(condition, process, log):
 def test_broker_killed_in_the_middle(etl, own_kafka, load, all_rows, tmp_path, full):
     rows = all_rows if full else all_rows[:100000]
     db, log = tmp_path / "flights.db", tmp_path / "log"
-    topic = load(own_kafka.brokers, rows)
-    command = etl(topic, db, "max_offsets_per_batch=100", brokers=own_kafka.brokers)
+    topic = load(own_kafka.env["KAFKA_BROKERS"], rows)
+    command = etl(topic, db, "max_offsets_per_batch=100", brokers=own_kafka.env["KAFKA_BROKERS"])
     process = flights.start(command, log)
     try:
         wait_until(lambda: sum(line[2] for line in flights.result(db)) > len(rows) // 10, process, log)
@@ -172,63 +158,6 @@ def test_killed_with_a_transaction(program, brokers, topics, all_rows, tmp_path,
     sweep.run(sweep_size(full), seed)
 
 
-class Recording:
-    """Checks what the recording sink wrote down in one round of a sweep.
-
-    No record missed: in the end each offset of each partition was seen. Doubles only within the last unsaved batch: a
-    run starts at the stored offset, sees each record once, and every record above the offset that is stored when it has
-    died lies in one range, which starts at just that offset.
-    """
-
-    def __init__(self, folder):
-        self.file = folder / "records"
-        self.db = folder / "offsets.db"
-        self.read = 0
-        self.seen = collections.defaultdict(set)  # by partition
-        self.stored = {}  # what was stored before the run that is checked
-        self.doubles = 0
-
-    def new_lines(self):
-        """What was written since the last call, as partition -> [(from, until, offset)]. A line that was cut counts not."""
-        lines = collections.defaultdict(list)
-        if not self.file.exists():
-            return lines
-        with open(self.file, "rb") as file:
-            file.seek(self.read)
-            data = file.read()
-        whole = data[:data.rfind(b"\n") + 1]
-        if whole != data:
-            with open(self.file, "r+b") as file:
-                file.truncate(self.read + len(whole))
-        self.read += len(whole)
-        for line in whole.splitlines():
-            _, _, *numbers = line.split()
-            partition, first, until, offset = map(int, numbers)
-            lines[partition].append((first, until, offset))
-        return lines
-
-    def check_run(self):
-        stored = stored_offsets(self.db)
-        for partition, lines in self.new_lines().items():
-            offsets = [offset for _, _, offset in lines]
-            before, after = self.stored.get(partition, 0), stored.get(partition, 0)
-            assert offsets == list(range(before, before + len(offsets))), f"partition {partition}: not once, in order"
-            assert all(first <= offset < until for first, until, offset in lines)
-            unsaved = {(first, until) for first, until, offset in lines if offset >= after}
-            assert len(unsaved) <= 1, f"partition {partition}: more than one batch was not saved: {unsaved}"
-            assert all(first == after for first, _ in unsaved), f"partition {partition}: {unsaved}, stored {after}"
-            assert before <= after
-            self.doubles += len(self.seen[partition] & set(offsets))
-            self.seen[partition] |= set(offsets)
-        for partition, offset in stored.items():
-            assert self.seen[partition] >= set(range(offset)), f"partition {partition}: saved and never handed over"
-        self.stored = stored
-
-    def check_end(self, count):
-        assert sum(self.stored.values()) == count
-        assert sum(len(offsets) for offsets in self.seen.values()) == count
-
-
 def stored_offsets(path):
     """partition -> offset, as the store's file has it."""
     if not os.path.exists(path):
@@ -240,28 +169,3 @@ def stored_offsets(path):
         return dict(db.execute("SELECT partition, offset FROM pawl_offsets WHERE offset IS NOT NULL"))
     finally:
         db.close()
-
-
-def test_killed_with_a_recording_sink(program, brokers, topics, all_rows, tmp_path, full, seed,
-                                      record_property):
-    """Without a transaction: nothing is missed, and what comes twice was in the last batch, which was not saved."""
-    rows = sweep_rows(all_rows, full)
-    topic = topics(len(rows))
-    rounds = {}
-
-    def recording(round):
-        if round not in rounds:
-            folder = tmp_path / f"round-{round}"
-            folder.mkdir()
-            rounds[round] = Recording(folder)
-        return rounds[round]
-
-    def command(round):
-        files = recording(round)
-        return [program("tests/support/recording"), brokers, f"killing+sqlite:{files.db}", str(files.file),
-                f"topics={topic}", "group=recording", "trigger=available-now", "max_offsets_per_batch=500"]
-
-    sweep = killing.Sweep(record_property, command, lambda round: recording(round).check_end(len(rows)),
-                          tmp_path / "log", lambda round: recording(round).check_run())
-    sweep.run(sweep_size(full), seed)
-    record_property("records that came more than once", sum(r.doubles for r in rounds.values()))

@@ -2,8 +2,6 @@
 
 import itertools
 import os
-import pathlib
-import shlex
 import signal
 import subprocess
 
@@ -11,27 +9,18 @@ import pytest
 
 import flights
 import killing
+import stores
 from test_flights import sweep_rows, sweep_size, wait_until
 
-SERVICES = pathlib.Path(__file__).resolve().parents[2] / "services/postgresql"
 
-
-class PostgreSQL:
+class PostgreSQL(stores.Server):
     """A server of these tests alone."""
 
     def __init__(self, folder):
-        self.folder = folder
+        super().__init__("postgresql", folder)
         self.databases = itertools.count(1)
 
-    def do(self, verb):
-        subprocess.run([SERVICES / verb, self.folder], check=True, timeout=120, stdout=subprocess.DEVNULL)
-
-    def start(self):
-        self.do("start")
-        words = shlex.split((self.folder / "env").read_text().replace("export ", ""))
-        self.env = dict(word.split("=", 1) for word in words)
-
-    def url(self, database):
+    def url_of(self, database):
         return self.env["POSTGRESQL_URL"].rsplit("/", 1)[0] + "/" + database
 
     def ask(self, database, sql):
@@ -59,20 +48,17 @@ class PostgreSQL:
 @pytest.fixture(scope="module")
 def postgresql(tmp_path_factory):
     folder = tmp_path_factory.mktemp("postgresql")
-    # The server's user has to come by.
-    for above in list(folder.parents)[:3]:
-        if above.stat().st_uid == os.getuid() and str(above).startswith(str(tmp_path_factory.getbasetemp())):
-            above.chmod(above.stat().st_mode | 0o111)
+    stores.let_servers_in(folder, tmp_path_factory.getbasetemp())
     server = PostgreSQL(folder)
     server.start()
     yield server
-    server.do("stop")
+    server.stop()
 
 
 @pytest.fixture
 def etl(program, brokers, postgresql):
     def command(topic, database, *settings):
-        return [program("examples/flights_postgresql"), brokers, postgresql.url(database), f"topics={topic}", *settings]
+        return [program("examples/flights_postgresql"), brokers, postgresql.url_of(database), f"topics={topic}", *settings]
 
     return command
 
@@ -91,7 +77,7 @@ def test_killed_with_a_transaction(program, brokers, topics, all_rows, postgresq
 
     def command(round):
         return [program("tests/support/flights_postgresql_killed"), brokers,
-                "killing+" + postgresql.url(database(round)), f"topics={topic}", "max_offsets_per_batch=500",
+                "killing+" + postgresql.url_of(database(round)), f"topics={topic}", "max_offsets_per_batch=500",
                 "parallelism=2"]
 
     sweep = killing.Sweep(record_property, command,
@@ -108,7 +94,7 @@ def test_server_killed_in_the_middle(etl, topics, all_rows, postgresql, tmp_path
     try:
         for part in (10, 5, 3):
             wait_until(lambda: postgresql.flights(database) > len(rows) // part, process, log)
-            postgresql.do("kill")
+            postgresql.kill()
             assert process.poll() is None, "the job was done before the server was killed: this test has shown nothing"
             postgresql.start()
         assert process.wait(flights.TIMEOUT_S) == 0, flights.tail(log)

@@ -393,7 +393,7 @@ defaults_become_values(void **state)
     assert_int_equal(settings.shutdown_timeout_ms, 30000);
     assert_int_equal(settings.stall_timeout_ms, 60000);
     assert_int_equal(settings.topic_timeout_ms, 30000);
-    assert_int_equal(settings.store_timeout_ms, 30000);
+    assert_int_equal(settings.store_timeout_ms, 60000);
     assert_int_equal(settings.source_timeout_ms, 30000);
     assert_int_equal(settings.discovery_interval_ms, 30000);
     assert_int_equal(settings.refresh_interval_ms, 10000);
