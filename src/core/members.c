@@ -106,7 +106,8 @@ pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count,
     if (job->at_start->len == 0)
         status = look_around(job, err);
     if (status == PAWL_OK)
-        status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, err);
+        status =
+            job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, job->selected->len, err);
     g_ptr_array_unref(topics);
     return status;
 }

@@ -46,7 +46,6 @@ open_source(pawl_job *job, bool read_only, pawl_error *err)
     const pawl__settings *settings = &job->settings;
     pawl_source_group group = {
         .instance_id = settings->instance_id,
-        .discovery_interval_ms = settings->discovery_interval_ms,
         .changed = pawl__job_group_changed,
         .user = job,
     };

@@ -36,8 +36,8 @@ class Group:
         self.members = {}
         self.made = 0
 
-    def add(self, **settings):
-        """Starts one more member, and returns its name."""
+    def add(self, *words, **settings):
+        """Starts one more member, with these words on its command line, and returns its name."""
         name = f"member-{self.made}"
         self.made += 1
         folder = self.folder / name
@@ -47,7 +47,7 @@ class Group:
             "trigger": "continuous", "refresh__interval": "1s", "discovery__interval": "1s", "revoke_timeout": "5s",
             "kafka__session.timeout.ms": int(SESSION_S * 1000), "kafka__heartbeat.interval.ms": int(HEARTBEAT_S * 1000),
             "process__exec": RECORD, "process__format": "value", **self.settings, **settings})
-        job.process = job.start()
+        job.process = job.start(*words)
         self.members[name] = job
         return name
 
@@ -187,6 +187,55 @@ def test_a_revoked_range_is_finished_and_saved(producer, group, stores):
     assert sum(len(found.values) for found in members.read()) == 20
 
 
+@pytest.mark.parametrize("strategy", ["cooperative-sticky", "range"])
+@pytest.mark.parametrize("scheme", ["kafka", "sqlite"])
+def test_a_topic_grows_while_a_range_is_finished(producer, group, stores, scheme, strategy):
+    """What the group takes back stays with its member until that has saved it, even if partitions are added meanwhile."""
+    numbers = producer(2)
+    members = group(numbers.topic, stores[scheme], process__exec="while ! test -e ../go; do sleep 0.1; done; " + RECORD,
+                    open_ranges=2, parallelism=2, revoke_timeout="60s",
+                    **{"kafka__partition.assignment.strategy": strategy})
+    first = members.add("--log-level", "debug")
+    wait_for(lambda: len(owned(members, first)) == 2)
+    numbers.produce(10)
+    second = members.add()
+    wait_for(lambda: "member: revoked" in members.log(first))
+    numbers.grow()
+    time.sleep(3)  # a client that looks for new partitions by itself finds them within discovery.interval
+    assert not owned(members, second)
+    (members.folder / "go").touch()
+    wait_for(lambda: len(owned(members, first) | owned(members, second)) == 3)
+    numbers.produce(20)
+    wait_for(lambda: len(members.values()) == 30)
+    members.leave(second)
+    numbers.produce(30)
+    wait_for(lambda: len(members.values()) == 60)
+    members.leave(first)
+    ranges = members.read()
+    assert sum(len(found.values) for found in ranges) == 60, "an ordinary rebalance repeats nothing"
+    assert_covered(ranges)
+
+
+def test_leaving_while_the_group_waits_for_another(producer, group, stores):
+    """A topic grows, and the member that has seen it leaves before the rebalance is over that it was to be told after."""
+    numbers = producer(2)
+    members = group(numbers.topic, stores["kafka"], process__exec="while ! test -e ../go; do sleep 0.1; done; " + RECORD,
+                    open_ranges=2, parallelism=2, revoke_timeout="60s")
+    first = members.add("--log-level", "debug")
+    wait_for(lambda: len(owned(members, first)) == 2)
+    numbers.produce(10)
+    second = members.add("--log-level", "debug", kafka__debug="cgrp")
+    wait_for(lambda: "member: revoked" in members.log(first) and "member: assigned" in members.log(second))
+    members.add()
+    wait_for(lambda: "Group is rebalancing" in members.log(second))
+    numbers.grow()
+    wait_for(lambda: "postponing subscribe" in members.log(second))
+    members.leave(second)
+    (members.folder / "go").touch()
+    numbers.produce(20)
+    wait_for(lambda: len(members.values()) == 30)
+
+
 def test_a_range_that_takes_too_long_is_dropped(producer, group, stores):
     numbers = producer(2)
     members = group(numbers.topic, stores["sqlite"], revoke_timeout="200ms", max_retries=1000)
@@ -278,13 +327,12 @@ class Chaos:
         self.done[act.__name__] += 1
 
 
-@pytest.mark.skipif(not FULL, reason="minutes long: with PAWL_TEST_FULL=1")
 @pytest.mark.parametrize("scheme", ["kafka", "sqlite"])
 def test_nothing_is_missed_whatever_happens_to_members(producer, group, stores, scheme, record_property):
     numbers = producer(12)
     members = group(numbers.topic, stores[scheme])
     chaos = Chaos(members, numbers, int(os.environ.get("PAWL_TEST_SEED") or time.time()))
-    until_s = time.monotonic() + 300
+    until_s = time.monotonic() + (600 if FULL else 60)
     while time.monotonic() < until_s:
         chaos.step()
         numbers.produce(chaos.random.randrange(2000))

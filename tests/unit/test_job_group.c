@@ -89,6 +89,36 @@ a_revoked_range_is_finished_first(void **state)
     fixture_expect_stored(f, "t", 0, 9);
 }
 
+/* The group has changed its mind before anything was let go of: the partition is given back all the same, and taken anew. */
+static pawl_verdict
+revoke_and_assign_in_process(fixture *f, const char *hook, pawl_range *range, pawl_error *err)
+{
+    (void) range, (void) err;
+    if (strcmp(hook, "process") == 0 && f->calls++ == 0) {
+        pawl__memory_revoke(f->cluster, "t", 0, false);
+        pawl__memory_assign(f->cluster, "t", 0);
+    }
+    return PAWL_DONE;
+}
+
+static void
+what_comes_back_at_once_is_taken_over_again(void **state)
+{
+    fixture *f = *state;
+
+    f->answer = revoke_and_assign_in_process;
+    pawl__memory_append(f->cluster, "t", 0, 9);
+    pawl__memory_assign(f->cluster, "t", 0);
+    start_member(f, 1);
+    fixture_await(f, "close t:0", 1);
+    let_go(f);
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    fixture_await(f, "save 2: t:0 9>10", 1);
+    fixture_expect(f, "acquire save release:",
+                   "acquire: t:0=0\nsave 1: t:0 0>9\nrelease: t:0\nacquire: t:0=none\nsave 2: t:0 9>10\n");
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 /* The source brings nothing of t:0 any more, so that its range cannot end; that of t:1 goes on. */
 static void
 an_overdue_range_is_dropped(void **state)
@@ -215,10 +245,15 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
-        fixture_test(what_is_assigned_is_taken_over),    fixture_test(what_is_revoked_is_released),
-        fixture_test(a_revoked_range_is_finished_first), fixture_test(an_overdue_range_is_dropped),
-        fixture_test(what_is_lost_is_never_saved),       fixture_test(being_fenced_off_from_one_is_no_end),
-        fixture_test(available_now_waits_for_the_group), fixture_test(a_new_partition_is_read_from_its_beginning),
+        fixture_test(what_is_assigned_is_taken_over),
+        fixture_test(what_is_revoked_is_released),
+        fixture_test(a_revoked_range_is_finished_first),
+        fixture_test(what_comes_back_at_once_is_taken_over_again),
+        fixture_test(an_overdue_range_is_dropped),
+        fixture_test(what_is_lost_is_never_saved),
+        fixture_test(being_fenced_off_from_one_is_no_end),
+        fixture_test(available_now_waits_for_the_group),
+        fixture_test(a_new_partition_is_read_from_its_beginning),
     };
 
     return cmocka_run_group_tests_name("job_group", tests, NULL, NULL);

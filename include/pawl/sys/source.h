@@ -31,8 +31,7 @@ struct pawl_record_ops {
 
 /* A source that is a member of a group. */
 typedef struct pawl_source_group {
-    const char *instance_id; /* of a static member, or NULL */
-    int64_t discovery_interval_ms;
+    const char *instance_id;     /* of a static member, or NULL */
     void (*changed)(void *user); /* on any thread, once it has subscribed: look at assigned and revoked */
     void *user;
 } pawl_source_group;
@@ -147,8 +146,9 @@ typedef struct pawl_source_backend {
      * member has let go of it, unless it was lost.
      */
 
-    /* Joins the group, or tells it that the topics are others now. */
-    pawl_status (*subscribe)(void *self, const char *const *topics, pawl_error *err);
+    /* Joins the group, or tells it that there are more topics now, or more partitions of them. Called again and again: does
+     * nothing when they are as many as before, and leaves it to the next call when the brokers do not answer. */
+    pawl_status (*subscribe)(void *self, const char *const *topics, size_t partitions, pawl_error *err);
 
     /* Calls found for each partition that is assigned, but for those that are revoked. False: the group is about to assign
      * more, as far as this member can tell. */

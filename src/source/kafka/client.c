@@ -193,8 +193,8 @@ set_owned(rd_kafka_conf_t *conf, const kafka_client_setup *setup, pawl_error *er
         return err->status;
     if (setup->instance_id != NULL && set(conf, "group.instance.id", setup->instance_id, err) != PAWL_OK)
         return err->status;
-    if (setup->refresh_ms > 0 &&
-        set_number(conf, "topic.metadata.refresh.interval.ms", setup->refresh_ms, err) != PAWL_OK)
+    if (setup->is_told_of_topics && (set(conf, "topic.metadata.refresh.interval.ms", "-1", err) != PAWL_OK ||
+                                     set(conf, "metadata.max.age.ms", "86400000", err) != PAWL_OK))
         return err->status;
     for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
         if (set(conf, owned[i][0], owned[i][1], err) != PAWL_OK)

@@ -64,7 +64,7 @@ typedef struct kafka_client_setup {
     char *client_id;
     char *instance_id; /* of a static member, or NULL */
     bool read_committed;
-    int64_t refresh_ms;                      /* of metadata; 0: librdkafka's own */
+    bool is_told_of_topics;                  /* so it does not look for news of them by itself */
     int events;                              /* RD_KAFKA_EVENT_* that its queue carries */
     rd_kafka_interceptor_f_on_new_t *on_new; /* or NULL */
     void *on_new_opaque;
@@ -196,7 +196,7 @@ pawl_status pawl__kafka_member_new(kafka_source *source, const pawl_source_group
                                    pawl_error *err);
 void pawl__kafka_member_free(kafka_member *member);
 
-pawl_status pawl__kafka_subscribe(void *self, const char *const *topics, pawl_error *err);
+pawl_status pawl__kafka_subscribe(void *self, const char *const *topics, size_t partitions, pawl_error *err);
 bool pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user);
 pawl_status pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,
                                 pawl_error *err);

@@ -8,6 +8,10 @@
  *
  * An assignment is answered here. A revocation is answered by the loop, when it has let go of the partitions; until then the
  * group gives them to nobody, unless the broker has lost patience with this member, and then a commit of it is refused.
+ *
+ * librdkafka would look for new partitions by itself, and join again at once when there are some: even while a revocation
+ * waits for its answer, so that the group gave away what had not been let go of, or gave it back (tried with 2.0.2). So it
+ * is kept from that. The loop finds new partitions anyway, and to subscribe once more is to join again, but in its turn.
  */
 #include "source/kafka/kafka.h"
 
@@ -26,6 +30,10 @@
  * only in the next round, when others have let go of them. */
 #define NEWCOMER_MS 10000
 
+/* How long to wait for metadata, and how long librdkafka may be left with the same: it remembers them for a day. */
+#define LOOK_MS       1000
+#define LOOK_AGAIN_MS (12 * 3600 * 1000)
+
 /* Kafka's number for the request. */
 #define JOIN_GROUP 11
 
@@ -39,11 +47,12 @@ struct kafka_member {
     bool subscribed; /* and the thread runs */
     void (*changed)(void *user);
     void *user;
-    char **topics; /* subscribed to; NULL-terminated */
+    size_t partitions;     /* that there were when it subscribed; 0: it has not */
+    int64_t look_again_ms; /* when its topics are looked at again, even if they are no more than before */
 
     pawl__wait wait;  /* guards what follows */
-    GArray *assigned; /* pawl_partition, those that are revoked as well; topics are owned */
-    GArray *revoked;  /* pawl_partition, of those above; waiting for the loop to let go */
+    GArray *assigned; /* pawl_partition, just as the group has it; topics are owned */
+    GArray *revoked;  /* pawl_partition, waiting for the loop to let go */
     bool must_answer; /* a revocation waits for an answer, perhaps one of no partitions */
     bool told;        /* the loop knows of it */
     bool assigned_once;
@@ -65,6 +74,18 @@ add_partitions(GArray *array, const rd_kafka_topic_partition_list_t *list)
 
         if (!pawl__partitions_find(array, partition, &index))
             pawl__partitions_add(array, partition);
+    }
+}
+
+static void
+remove_partitions(GArray *array, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        pawl_partition partition = {list->elems[i].topic, list->elems[i].partition};
+        guint index;
+
+        if (pawl__partitions_find(array, partition, &index))
+            g_array_remove_index(array, index);
     }
 }
 
@@ -93,12 +114,6 @@ answer(kafka_member *member, bool assigned)
 static void
 drop_revoked(kafka_member *member)
 {
-    for (guint i = 0; i < member->revoked->len; i++) {
-        guint index;
-
-        if (pawl__partitions_find(member->assigned, g_array_index(member->revoked, pawl_partition, i), &index))
-            g_array_remove_index(member->assigned, index);
-    }
     g_array_set_size(member->revoked, 0);
     member->must_answer = member->told = false;
 }
@@ -144,6 +159,7 @@ on_revoked(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 
     tell_event(member, rd_kafka_assignment_lost(member->client) ? "lost" : "revoked", list);
     pawl__wait_lock(&member->wait);
+    remove_partitions(member->assigned, list);
     add_partitions(member->revoked, list);
     member->must_answer = true;
     member->told = member->joining = false;
@@ -239,14 +255,37 @@ take_events(void *data)
 
 /* ---------------------------------------------------------------------------------------------- joining, leaving -- */
 
+static void
+free_topic(gpointer topic)
+{
+    rd_kafka_topic_destroy(topic);
+}
+
+/* Has the client look at these topics: it asks for all of which there are handles. False: no broker answered. */
+static bool
+look_at(kafka_member *member, const char *const *topics)
+{
+    GPtrArray *handles = g_ptr_array_new_with_free_func(free_topic);
+    const rd_kafka_metadata_t *metadata = NULL;
+    rd_kafka_resp_err_t code;
+
+    for (; *topics != NULL; topics++)
+        g_ptr_array_add(handles, rd_kafka_topic_new(member->client, *topics, NULL));
+    code = rd_kafka_metadata(member->client, 0, NULL, &metadata, LOOK_MS);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_metadata_destroy(metadata);
+    g_ptr_array_unref(handles);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 static rd_kafka_resp_err_t
-subscribe(kafka_member *member)
+subscribe(kafka_member *member, const char *const *topics)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_resp_err_t code;
 
-    for (char **topic = member->topics; *topic != NULL; topic++)
-        rd_kafka_topic_partition_list_add(list, *topic, RD_KAFKA_PARTITION_UA);
+    for (; *topics != NULL; topics++)
+        rd_kafka_topic_partition_list_add(list, *topics, RD_KAFKA_PARTITION_UA);
     code = rd_kafka_subscribe(member->client, list);
     rd_kafka_topic_partition_list_destroy(list);
     return code;
@@ -302,7 +341,7 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     member->source = source;
     member->setup = source->client_setup;
     member->setup.instance_id = g_strdup(group->instance_id);
-    member->setup.refresh_ms = group->discovery_interval_ms;
+    member->setup.is_told_of_topics = true;
     member->setup.events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR;
     /* It reads no records, but the offsets of the store kafka: with those that a transaction is about to commit. */
     member->setup.read_committed = true;
@@ -334,7 +373,7 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
 static bool
 may_be_destroyed(const kafka_member *member)
 {
-    return rd_kafka_version() >= 0x02030000 || member->topics == NULL || member->assigned_once;
+    return rd_kafka_version() >= 0x02030000 || member->partitions == 0 || member->assigned_once;
 }
 
 void
@@ -349,7 +388,6 @@ pawl__kafka_member_free(kafka_member *member)
     g_clear_pointer(&member->queue, rd_kafka_queue_destroy);
     pawl__kafka_client_free(member->client);
     g_free(member->setup.instance_id);
-    g_strfreev(member->topics);
     g_array_unref(member->assigned);
     g_array_unref(member->revoked);
     pawl__wait_done(&member->wait);
@@ -368,17 +406,20 @@ start_thread(kafka_member *member, pawl_error *err)
 }
 
 pawl_status
-pawl__kafka_subscribe(void *self, const char *const *topics, pawl_error *err)
+pawl__kafka_subscribe(void *self, const char *const *topics, size_t partitions, pawl_error *err)
 {
     kafka_member *member = ((kafka_source *) self)->member;
     pawl_status status = member->subscribed ? PAWL_OK : start_thread(member, err);
+    bool more = partitions != member->partitions;
     rd_kafka_resp_err_t code;
 
-    if (status != PAWL_OK || (member->topics != NULL && g_strv_equal((const char *const *) member->topics, topics)))
+    if (status != PAWL_OK || (!more && pawl__clock_ms() < member->look_again_ms) || !look_at(member, topics))
         return status;
-    g_strfreev(member->topics);
-    member->topics = g_strdupv((char **) topics);
-    code = subscribe(member);
+    member->look_again_ms = pawl__clock_ms() + LOOK_AGAIN_MS;
+    if (!more)
+        return PAWL_OK;
+    member->partitions = partitions;
+    code = subscribe(member, topics);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         return PAWL_OK;
     return pawl_error_set(err, PAWL_FAILED, 0, code, "group '%s': cannot subscribe: %s", member->setup.group,
@@ -391,13 +432,18 @@ leave_ms(kafka_source *source)
     return atomic_load(&source->cancelled) ? LEAVE_SOON_MS : LEAVE_MS;
 }
 
-/* Leaves in good order, so that the others need not wait for the session's timeout. */
+/*
+ * Leaves in good order, so that the others need not wait for the session's timeout. A subscription that librdkafka puts off
+ * is taken back first: it would be made in the middle of closing, and 2.0.2 aborts.
+ */
 static void
 say_goodbye(kafka_member *member)
 {
     int64_t deadline_ms = pawl__clock_ms() + leave_ms(member->source);
-    rd_kafka_error_t *error = rd_kafka_consumer_close_queue(member->client, member->queue);
+    rd_kafka_error_t *error;
 
+    rd_kafka_unsubscribe(member->client);
+    error = rd_kafka_consumer_close_queue(member->client, member->queue);
     if (error != NULL) {
         rd_kafka_error_destroy(error);
         return;

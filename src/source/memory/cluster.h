@@ -101,7 +101,7 @@ int64_t pawl__memory_end(const memory_source *source, const memory_log *log);
 
 /* ------------------------------------------------------------------------------------------------------- group.c -- */
 
-pawl_status pawl__memory_subscribe(void *self, const char *const *topics, pawl_error *err);
+pawl_status pawl__memory_subscribe(void *self, const char *const *topics, size_t partitions, pawl_error *err);
 void pawl__memory_unsubscribe(void *self);
 bool pawl__memory_assigned(void *self, void (*found)(void *user, pawl_partition partition), void *user);
 pawl_status pawl__memory_revoked(void *self, void (*found)(void *user, pawl_partition partition, bool lost), void *user,

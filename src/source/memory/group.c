@@ -50,11 +50,11 @@ pawl__memory_await_let_go(pawl__memory_cluster *cluster, int64_t deadline_ms)
 /* --------------------------------------------------------------------------------------------- the source's table -- */
 
 pawl_status
-pawl__memory_subscribe(void *self, const char *const *topics, pawl_error *err)
+pawl__memory_subscribe(void *self, const char *const *topics, size_t partitions, pawl_error *err)
 {
     memory_source *source = self;
 
-    (void) topics, (void) err;
+    (void) topics, (void) partitions, (void) err;
     pawl__wait_lock(&source->cluster->wait);
     source->cluster->member = source;
     tell(source->cluster);
