@@ -14,7 +14,7 @@ kafka_open(void *self, const pawl_store_setup *setup, pawl_error *err)
     pawl__kafka_store *store = self;
 
     pawl__wait_init(&store->wait);
-    pawl__kafka_store_batches_init(store);
+    pawl__kafka_store_remembered_init(store);
     store->log = setup->log;
     store->url = g_strdup(setup->url);
     store->member = setup->member;
@@ -32,7 +32,7 @@ kafka_close(void *self)
     pawl__kafka_store_drop_client(store);
     if (store->properties != NULL)
         rd_kafka_conf_destroy(store->properties);
-    pawl__kafka_store_batches_done(store);
+    pawl__kafka_store_remembered_done(store);
     pawl__wait_done(&store->wait);
     g_free(store->url);
 }

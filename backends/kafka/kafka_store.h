@@ -33,7 +33,7 @@ typedef struct pawl__kafka_store {
     char *group;                      /* ... this group; NULL: none */
     const pawl_source_member *member; /* the job's; NULL: this is no member of the group */
     bool warned;                      /* that nothing fences this job */
-    GHashTable *batches; /* pawl_partition, owned -> int64_t, owned: the batch that is stored with each offset */
+    GHashTable *remembered;           /* pawl_partition -> pawl__kafka_metadata, both owned: what is stored */
 
     pawl__wait wait;         /* guards what follows */
     rd_kafka_queue_t *queue; /* of the request that is waited for; NULL: none is */
@@ -106,9 +106,9 @@ void pawl__kafka_store_place(void *self, const char *group, pawl_partition parti
 
 /* ----------------------------------------------------------------------------------------------------- offsets.c -- */
 
-/* The batches that are remembered. */
-void pawl__kafka_store_batches_init(pawl__kafka_store *store);
-void pawl__kafka_store_batches_done(pawl__kafka_store *store);
+/* What is remembered of what is stored. */
+void pawl__kafka_store_remembered_init(pawl__kafka_store *store);
+void pawl__kafka_store_remembered_done(pawl__kafka_store *store);
 
 pawl_status pawl__kafka_store_load(void *self, const pawl_store_call *call, const pawl_partition *partitions,
                                    size_t count, pawl_entry *ret_entries, pawl_group_info *ret_group, pawl_error *err);

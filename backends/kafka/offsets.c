@@ -15,7 +15,7 @@
 
 #define EPOCH 1
 
-/* ------------------------------------------------------------------------------------------------ remembered batches -- */
+/* -------------------------------------------------------------------------------------------- what is remembered -- */
 
 static void
 free_partition(gpointer data)
@@ -27,41 +27,39 @@ free_partition(gpointer data)
 }
 
 void
-pawl__kafka_store_batches_init(pawl__kafka_store *store)
+pawl__kafka_store_remembered_init(pawl__kafka_store *store)
 {
-    store->batches = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, free_partition, g_free);
+    store->remembered = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, free_partition, g_free);
 }
 
 void
-pawl__kafka_store_batches_done(pawl__kafka_store *store)
+pawl__kafka_store_remembered_done(pawl__kafka_store *store)
 {
-    g_clear_pointer(&store->batches, g_hash_table_unref);
+    g_clear_pointer(&store->remembered, g_hash_table_unref);
 }
 
-/* A commit replaces the whole text, and one without a batch shall leave the number that is there. */
+/* A commit replaces the whole text: what it is not about shall stay as it is. */
 static void
-remember_batch(pawl__kafka_store *store, pawl_partition partition, int64_t batch)
+remember(pawl__kafka_store *store, pawl_partition partition, const pawl__kafka_metadata *metadata)
 {
-    int64_t *known = g_hash_table_lookup(store->batches, &partition);
+    pawl__kafka_metadata *known = g_hash_table_lookup(store->remembered, &partition);
     pawl_partition *key;
 
     if (known != NULL) {
-        *known = batch;
+        *known = *metadata;
         return;
     }
     key = g_new0(pawl_partition, 1);
     *key = (pawl_partition){g_strdup(partition.topic), partition.number};
-    known = g_new(int64_t, 1);
-    *known = batch;
-    g_hash_table_insert(store->batches, key, known);
+    g_hash_table_insert(store->remembered, key, g_memdup2(metadata, sizeof *metadata));
 }
 
-static int64_t
-remembered_batch(const pawl__kafka_store *store, pawl_partition partition)
+static pawl__kafka_metadata
+remembered(const pawl__kafka_store *store, pawl_partition partition)
 {
-    const int64_t *known = g_hash_table_lookup(store->batches, &partition);
+    const pawl__kafka_metadata *known = g_hash_table_lookup(store->remembered, &partition);
 
-    return known != NULL ? *known : 0;
+    return known != NULL ? *known : (pawl__kafka_metadata){0};
 }
 
 /* ------------------------------------------------------------------------------------------------------- loading -- */
@@ -86,7 +84,7 @@ read_entry(pawl__kafka_store *store, const pawl_store_call *call, const rd_kafka
     entry->batch = metadata.batch;
     entry->pending = metadata.pending;
     g_strlcpy(entry->print, metadata.print, sizeof entry->print);
-    remember_batch(store, entry->partition, metadata.batch);
+    remember(store, entry->partition, &metadata);
     return PAWL_OK;
 }
 
@@ -231,9 +229,9 @@ pawl__kafka_store_plan(void *self, const pawl_store_call *call, const pawl_plan_
     pawl_status status = PAWL_OK;
 
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        pawl__kafka_metadata metadata = {.batch = remembered_batch(store, lines[i].partition),
-                                         .pending = lines[i].pending};
+        pawl__kafka_metadata metadata = remembered(store, lines[i].partition);
 
+        metadata.pending = lines[i].pending;
         if (lines[i].expected.known)
             add_offset(list, lines[i].partition, lines[i].expected.offset, &metadata);
         else
@@ -247,6 +245,17 @@ pawl__kafka_store_plan(void *self, const pawl_store_call *call, const pawl_plan_
     return status;
 }
 
+/* A save that is no batch leaves the number of the last one. */
+static pawl__kafka_metadata
+saved_metadata(const pawl__kafka_store *store, const pawl_save_line *line)
+{
+    pawl__kafka_metadata metadata = {.batch =
+                                         line->batch != 0 ? line->batch : remembered(store, line->partition).batch};
+
+    g_strlcpy(metadata.print, line->print != NULL ? line->print : "", sizeof metadata.print);
+    return metadata;
+}
+
 pawl_status
 pawl__kafka_store_save(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
                        pawl_error *err)
@@ -256,16 +265,16 @@ pawl__kafka_store_save(void *self, const pawl_store_call *call, const pawl_save_
     pawl_status status;
 
     for (size_t i = 0; i < count; i++) {
-        pawl__kafka_metadata metadata = {.batch = lines[i].batch != 0 ? lines[i].batch
-                                                                      : remembered_batch(store, lines[i].partition)};
+        pawl__kafka_metadata metadata = saved_metadata(store, &lines[i]);
 
-        g_strlcpy(metadata.print, lines[i].print != NULL ? lines[i].print : "", sizeof metadata.print);
         add_offset(list, lines[i].partition, lines[i].until, &metadata);
     }
     status = commit(store, call, list, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        if (lines[i].batch != 0)
-            remember_batch(store, lines[i].partition, lines[i].batch);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        pawl__kafka_metadata metadata = saved_metadata(store, &lines[i]);
+
+        remember(store, lines[i].partition, &metadata);
+    }
     rd_kafka_topic_partition_list_destroy(list);
     return status;
 }

@@ -74,6 +74,26 @@ a_plan_renews_the_owners_entry(void **state)
 }
 
 static void
+a_plan_leaves_batch_and_print(void **state)
+{
+    suite_state *suite = *state;
+    int64_t epoch = suite_acquire(suite->store, suite->group, "t", 0, pawl_position_at(10));
+    pawl_save_line saved = suite_line("t", 0, epoch, pawl_position_at(10), 20);
+    pawl_plan_line planned = plan_line(0, epoch, 20, 30);
+    pawl_entry entry;
+    pawl_error err;
+
+    suite_need(suite, PAWL_STORE_PLAN);
+    saved.batch = 7;
+    saved.print = "0123456789abcdef";
+    assert_status(PAWL_OK, pawl_store_save(suite->store, suite->group, &saved, 1, &err), err);
+    assert_status(PAWL_OK, pawl_store_plan(suite->store, suite->group, &planned, 1, &err), err);
+    entry = suite_load(suite->store, suite->group, "t", 0);
+    assert_int_equal(entry.batch, 7);
+    assert_string_equal(entry.print, "0123456789abcdef");
+}
+
+static void
 a_plan_is_guarded_like_a_save(void **state)
 {
     suite_state *suite = *state;
@@ -118,9 +138,10 @@ unsupported_without_the_capability(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(a_plan_outlives_its_owner),      suite_test(a_save_clears_the_plan),
-    suite_test(a_plan_renews_the_owners_entry), suite_test(a_plan_is_guarded_like_a_save),
-    suite_test(a_remove_clears_the_plan),       suite_test(unsupported_without_the_capability),
+    suite_test(a_plan_outlives_its_owner),          suite_test(a_save_clears_the_plan),
+    suite_test(a_plan_renews_the_owners_entry),     suite_test(a_plan_is_guarded_like_a_save),
+    suite_test(a_plan_leaves_batch_and_print),      suite_test(a_remove_clears_the_plan),
+    suite_test(unsupported_without_the_capability),
 };
 
 const suite_tests suite_planning = {tests, G_N_ELEMENTS(tests)};
