@@ -7,6 +7,8 @@
 
 #include "util/log.h"
 
+#define COMMIT_WAIT_MS "1000"
+
 static pawl_log_level
 level_of(int syslog_level)
 {
@@ -68,6 +70,9 @@ pawl__kafka_store_configure(pawl__kafka_store *store, const pawl_store_setup *se
     /* An offset that a transaction is about to commit is neither absent nor the one before: it is waited for. */
     if (status == PAWL_OK)
         status = set(store, "isolation.level", "read_committed", err);
+    /* Where there is no membership, this is how long a commit waits for somebody to send it to. */
+    if (status == PAWL_OK)
+        status = set(store, "session.timeout.ms", COMMIT_WAIT_MS, err);
     return status;
 }
 
@@ -111,11 +116,16 @@ pawl__kafka_store_client(pawl__kafka_store *store, const char *group, rd_kafka_t
     return status;
 }
 
+/* librdkafka does not destroy a client before each commit of it has an answer, or has timed out after a minute. Such a client
+ * is left alone. */
 void
 pawl__kafka_store_drop_client(pawl__kafka_store *store)
 {
-    if (store->client != NULL)
+    if (store->client != NULL && store->unanswered)
+        rd_kafka_set_log_level(store->client, 0); /* nobody is there to take it */
+    else if (store->client != NULL)
         rd_kafka_destroy_flags(store->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     store->client = NULL;
+    store->unanswered = false;
     g_clear_pointer(&store->group, g_free);
 }

@@ -31,6 +31,7 @@ typedef struct pawl__kafka_store {
     rd_kafka_conf_t *properties;      /* of each client, but for the group */
     rd_kafka_t *client;               /* the store's own, made when it is needed, for ... */
     char *group;                      /* ... this group; NULL: none */
+    bool unanswered;                  /* a commit of that client */
     const pawl_source_member *member; /* the job's; NULL: this is no member of the group */
     bool warned;                      /* that nothing fences this job */
     GHashTable *remembered;           /* pawl_partition -> pawl__kafka_metadata, both owned: what is stored */

@@ -14,21 +14,16 @@
 
 #define LAYOUT 1
 
-/* The longest that pawl writes; the broker's limit is offset.metadata.max.bytes, 4,096 unless it was changed. */
-#define TEXT_SIZE (PAWL_PRINT_SIZE + 96)
-
 char *
 pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata)
 {
-    GString *json = g_string_sized_new(TEXT_SIZE);
+    char pending[40] = "", print[PAWL_PRINT_SIZE + 16] = "";
 
-    g_string_append_printf(json, "{\"pawl\":%d,\"batch\":%" PRId64, LAYOUT, metadata->batch);
     if (metadata->pending.known)
-        g_string_append_printf(json, ",\"pending\":%" PRId64, metadata->pending.offset);
+        g_snprintf(pending, sizeof pending, ",\"pending\":%" PRId64, metadata->pending.offset);
     if (metadata->print[0] != '\0')
-        g_string_append_printf(json, ",\"print\":\"%s\"", metadata->print); /* hexadecimal */
-    g_string_append_c(json, '}');
-    return g_string_free(json, FALSE);
+        g_snprintf(print, sizeof print, ",\"print\":\"%s\"", metadata->print); /* hexadecimal */
+    return g_strdup_printf("{\"pawl\":%d,\"batch\":%" PRId64 "%s%s}", LAYOUT, metadata->batch, pending, print);
 }
 
 /* A number that is not negative. False: there is none of that name, or it is something else. */

@@ -169,6 +169,7 @@ commit(pawl__kafka_store *store, const pawl_store_call *call, rd_kafka_topic_par
     if (status != PAWL_OK)
         return status;
     status = pawl__kafka_store_request(store, client, call->deadline_ms, begin_commit, offsets, &answer, err);
+    store->unanswered = status != PAWL_OK;
     if (status == PAWL_OK)
         status = take_commit(store, call, answer, err);
     else if (status == PAWL_TIMEOUT || status == PAWL_CANCELLED)

@@ -177,6 +177,29 @@ def test_a_pattern_finds_what_may_be_seen(job, secured, topics):
     assert made.stored() == {(topics["Read"], 0): 5}
 
 
+def test_the_rights_on_a_group(pawl, secured, admin, topics):
+    """Its offsets in Kafka: who may not see them, or not change them, is told so and does not wait."""
+    topic = topics["Read"]
+    group = f"group-of-{topic}"
+    where = ["--store", f"kafka://{secured.brokers}", "--group", group, *secured.options()]
+    place = f"{topic}:0=3"
+
+    def refused(*words):
+        started = time.monotonic()
+        said = pawl("offsets", *words, *where, code=1).err
+        assert "Group authorization failed" in said and group in said
+        assert time.monotonic() - started < 10
+
+    refused("show")
+    refused("set", place)
+    admin("allow", secured.user, "group", group, "Describe")
+    assert "nothing is stored" in pawl("offsets", "show", *where, code=1).err
+    refused("set", place, "--execute")
+    admin("allow", secured.user, "group", group, "Read")
+    pawl("offsets", "set", place, "--execute", *where)
+    assert pawl("offsets", "show", *where, "--json").partitions()[topic, 0]["offset"] == 3
+
+
 # -------------------------------------------------------------------------------------------------------- wrong settings --
 
 

@@ -215,6 +215,30 @@ cancel_ends_a_load(void **state)
     assert_status(PAWL_CANCELLED, loader.status, loader.err);
 }
 
+/* Neither one that was sent nor one that waits for the broker to be found. */
+static void
+close_waits_for_no_save(void **state)
+{
+    const fixture *fix = *state;
+    pawl_store *known = suite_open(&kafka, 1000), *fresh = suite_open(&kafka, 1000);
+    int64_t start_ms;
+    pawl_status statuses[2];
+    pawl_error err;
+
+    suite_load(known, fix->group, "even", 0);
+    service_signal(broker, "KAFKA_PID", SIGSTOP);
+    statuses[0] = suite_save(known, fix->group, "even", 0, 1, pawl_position_at(1), 2, &err);
+    statuses[1] = suite_save(fresh, fix->group, "even", 0, 1, pawl_position_at(1), 2, &err);
+    start_ms = pawl__clock_ms();
+    pawl_store_close(known);
+    pawl_store_close(fresh);
+    start_ms = pawl__clock_ms() - start_ms;
+    service_signal(broker, "KAFKA_PID", SIGCONT);
+    assert_int_not_equal(statuses[0], PAWL_OK);
+    assert_int_not_equal(statuses[1], PAWL_OK);
+    assert_in_range(start_ms, 0, 2000);
+}
+
 int
 main(void)
 {
@@ -224,6 +248,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_request_that_never_comes_is_sent_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_waits_for_a_slow_broker, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancel_ends_a_load, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(close_waits_for_no_save, set_up, tear_down),
     };
     int failed;
 

@@ -5,9 +5,12 @@
 
 #include <glib.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define STOP_WAIT_S 30
 
 /* Not by cmocka: servers are started before its tests, too. */
 static void
@@ -91,12 +94,47 @@ service_value(const service *server, const char *name)
     return value;
 }
 
+/* Whether a thread is stopped, or has ended: "PID (NAME) STATE ...". */
+static bool
+is_stopped(const char *folder, const char *thread)
+{
+    char *path = g_build_filename(folder, thread, "stat", NULL), *text = NULL, *name_end;
+    bool stopped = true;
+
+    if (g_file_get_contents(path, &text, NULL, NULL) && (name_end = strrchr(text, ')')) != NULL)
+        stopped = strchr("TtZX", name_end[2]) != NULL;
+    g_free(text);
+    g_free(path);
+    return stopped;
+}
+
+static bool
+are_all_stopped(const char *pid)
+{
+    char *folder = g_build_filename("/proc", pid, "task", NULL);
+    GDir *threads = g_dir_open(folder, 0, NULL);
+    bool stopped = true;
+
+    for (const char *thread; stopped && threads != NULL && (thread = g_dir_read_name(threads)) != NULL;)
+        stopped = is_stopped(folder, thread);
+    if (threads != NULL)
+        g_dir_close(threads);
+    g_free(folder);
+    return stopped;
+}
+
 void
 service_signal(const service *server, const char *pid_name, int signal)
 {
+    gint64 deadline = g_get_monotonic_time() + STOP_WAIT_S * G_TIME_SPAN_SECOND;
     char *pid = service_value(server, pid_name);
 
     kill((pid_t) atoi(pid), signal);
+    while (signal == SIGSTOP && !are_all_stopped(pid)) { /* only its parent would be told */
+        if (g_get_monotonic_time() > deadline)
+            give_up(server->folder, "does not stop");
+        g_usleep(1000);
+    }
     g_free(pid);
 }
 

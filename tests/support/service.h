@@ -21,7 +21,7 @@ void service_do(service *server, const char *verb);
 /* The value that start gave to this name; the caller frees it. */
 char *service_value(const service *server, const char *name);
 
-/* SIGSTOP and the like, for its process, whose pid is the value of this name. */
+/* SIGSTOP and the like, for its process, whose pid is the value of this name. Returns when SIGSTOP has stopped it. */
 void service_signal(const service *server, const char *pid_name, int signal);
 
 /* Stops it and removes its folder. NULL is fine. */
