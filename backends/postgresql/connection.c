@@ -26,6 +26,7 @@ pawl__pg_drop(pawl__pg_store *store)
         shutdown(PQsocket(store->conn), SHUT_RDWR); /* PQfinish() would wait for room to say goodbye */
     PQfinish(store->conn);
     store->conn = NULL;
+    memset(store->prepared, 0, sizeof store->prepared);
 }
 
 /* ------------------------------------------------------------------------------------------------------ greeting -- */

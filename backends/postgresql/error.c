@@ -19,6 +19,7 @@ static const struct {
     {"40", PAWL_FAILED, PAWL_ERROR_RETRIABLE, "nothing was written, since another transaction came in between"},
     {"55P03", PAWL_TIMEOUT, PAWL_ERROR_RETRIABLE, "another transaction holds the rows and has not let go in time"},
     {"57014", PAWL_FAILED, PAWL_ERROR_RETRIABLE, "nothing was written, since somebody stopped the statement"},
+    {"26000", PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, "the session has lost its prepared statements"},
     {"25006", PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, "the server can only be read now"},
     {"42501", PAWL_FAILED, 0, "the role may not do that"},
     {"3F000", PAWL_INVALID, 0, "the option 'schema' names none that there is"},

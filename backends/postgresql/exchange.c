@@ -207,21 +207,17 @@ not_replicated(pawl__pg_store *store, pawl__pg_effect effect, pawl_error *err)
                           "%s: no standby of those in synchronous_standby_names has confirmed the commit", store->url);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ */
+/* ---------------------------------------------------------------------------------------------------- statements -- */
 
-pawl_status
-pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *params, pawl__pg_effect effect,
-             PGresult **ret_result, pawl_error *err)
+/* What comes of a statement that libpq has taken. */
+static pawl_status
+finish(pawl__pg_store *store, pawl__pg_effect effect, PGresult **ret_result, pawl_error *err)
 {
     const struct patience patience = {store->deadline_ms, true};
     PGresult *kept = NULL;
     pawl_status status;
 
     store->unreplicated = false;
-    if (!PQsendQueryParams(store->conn, store->sql[sql], params->count, params->types, params->values, params->lengths,
-                           params->formats, 0))
-        return answer_lost(store, effect, err);
-
     status = flush(store, &patience);
     if (status == PAWL_TIMEOUT || status == PAWL_CANCELLED)
         return gave_up(store, status, ": nothing was written", err); /* half a statement does nothing */
@@ -236,6 +232,51 @@ pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *par
 
     *ret_result = kept;
     return status;
+}
+
+static void
+name_statement(pawl__pg_sql sql, char *name, size_t size)
+{
+    g_snprintf(name, size, "pawl_%d", (int) sql);
+}
+
+pawl_status
+pawl__pg_prepare(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *params, pawl_error *err)
+{
+    PGresult *result = NULL;
+    char name[16];
+    pawl_status status;
+
+    if (store->prepared[sql])
+        return PAWL_OK;
+    name_statement(sql, name, sizeof name);
+    if (!PQsendPrepare(store->conn, name, store->sql[sql], params->count, params->types))
+        return answer_lost(store, PAWL__PG_NOTHING, err);
+    status = finish(store, PAWL__PG_NOTHING, &result, err);
+    store->prepared[sql] = status == PAWL_OK && PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return status;
+}
+
+static bool
+send_statement(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *params)
+{
+    char name[16];
+
+    if (!store->prepared[sql])
+        return PQsendQueryParams(store->conn, store->sql[sql], params->count, params->types, params->values,
+                                 params->lengths, params->formats, 0);
+    name_statement(sql, name, sizeof name);
+    return PQsendQueryPrepared(store->conn, name, params->count, params->values, params->lengths, params->formats, 0);
+}
+
+pawl_status
+pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *params, pawl__pg_effect effect,
+             PGresult **ret_result, pawl_error *err)
+{
+    if (!send_statement(store, sql, params))
+        return answer_lost(store, effect, err);
+    return finish(store, effect, ret_result, err);
 }
 
 pawl_status

@@ -48,6 +48,7 @@ typedef struct pawl__pg_store {
     char *url;   /* for messages */
     char *table; /* with its schema, quoted */
     char *sql[PAWL__PG_SQL_COUNT];
+    bool prepared[PAWL__PG_SQL_COUNT]; /* on this connection */
 
     char **hosts;    /* "h1:5432"; ended by NULL, at least one */
     size_t host;     /* the one that answered last */
@@ -166,6 +167,9 @@ pawl_status pawl__pg_run(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg
 
 /* The same for a statement without parameters whose result is of no interest. */
 pawl_status pawl__pg_do(pawl__pg_store *store, pawl__pg_sql sql, pawl__pg_effect effect, pawl_error *err);
+
+/* Has the server plan a statement once for this connection, if it has not yet; then pawl__pg_run() sends its name only. */
+pawl_status pawl__pg_prepare(pawl__pg_store *store, pawl__pg_sql sql, const pawl__pg_params *params, pawl_error *err);
 
 /* Asks the server to stop what runs on this connection. Does not wait: a server that is frozen would not let it. */
 void pawl__pg_stop_statement(PGconn *conn);

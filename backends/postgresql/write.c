@@ -100,9 +100,12 @@ pawl__pg_write_guarded(pawl__pg_store *store, const char *group, pawl__pg_sql sq
                        const pawl__pg_beliefs *beliefs, pawl_error *err)
 {
     PGresult *answer = NULL;
-    pawl_status status = pawl__pg_run(store, sql, params, PAWL__PG_COMMITS, &answer, err);
-    bool written = status == PAWL_OK && PQntuples(answer) == 1;
+    pawl_status status = pawl__pg_prepare(store, sql, params, err);
+    bool written;
 
+    if (status == PAWL_OK)
+        status = pawl__pg_run(store, sql, params, PAWL__PG_COMMITS, &answer, err);
+    written = status == PAWL_OK && PQntuples(answer) == 1;
     PQclear(answer);
     if (status == PAWL_OK && !written)
         status = pawl__pg_explain(store, group, beliefs, err);

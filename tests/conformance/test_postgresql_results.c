@@ -102,6 +102,33 @@ a_transaction_that_the_program_ends(void **state)
     close_fixture(&fixture);
 }
 
+/* Saves of ours are prepared; a program may throw that away with what is its own. */
+static void
+prepared_statements_that_the_program_forgets(void **state)
+{
+    struct fixture fixture;
+    pawl_error err;
+
+    (void) state;
+    open_fixture(&fixture, "");
+    assert_status(PAWL_OK, save(&fixture, &err), err);
+    fixture.line.expected = pawl_position_at(1), fixture.line.until = 2;
+    raw_run(begin(&fixture), "DEALLOCATE ALL");
+    assert_status(PAWL_UNREACHABLE, save(&fixture, &err), err);
+    assert_int_equal(err.flags, PAWL_ERROR_RETRIABLE);
+    raw_put_result(begin(&fixture), fixture.group, 2);
+    assert_status(PAWL_OK, save(&fixture, &err), err);
+    assert_holds(&fixture, 2, 2);
+
+    fixture.line.expected = pawl_position_at(2), fixture.line.until = 3;
+    assert_status(PAWL_OK, save(&fixture, &err), err);
+    fixture.line.expected = pawl_position_at(3), fixture.line.until = 4;
+    raw_run(begin(&fixture), "DEALLOCATE ALL");
+    pawl_store_rollback(fixture.store);
+    assert_status(PAWL_OK, save(&fixture, &err), err);
+    close_fixture(&fixture);
+}
+
 static void
 savepoints(void **state)
 {
@@ -374,6 +401,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_transaction_that_the_program_ends),
+        cmocka_unit_test(prepared_statements_that_the_program_forgets),
         cmocka_unit_test(savepoints),
         cmocka_unit_test(a_connection_that_is_not_as_it_was),
         cmocka_unit_test(a_serialization_failure),
