@@ -23,6 +23,8 @@ src_libpawl_util_la_SOURCES = \
 	src/util/partition.h \
 	src/util/pattern.c \
 	src/util/pattern.h \
+	src/util/poll.c \
+	src/util/poll.h \
 	src/util/text.c \
 	src/util/text.h \
 	src/util/url.c \

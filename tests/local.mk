@@ -229,6 +229,7 @@ tests_conformance_test_store_hbase_LDADD = $(CONFORMANCE_LIBS)
 tests_conformance_test_store_hbase_SOURCES = \
 	tests/conformance/hbase_raw.c \
 	tests/conformance/hbase_raw.h \
+	tests/conformance/hbase_row.c \
 	tests/conformance/hbase_server.c \
 	tests/conformance/test_store_hbase.c \
 	tests/support/proxy.c \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/text.h"
+#include "util/url.h"
 
 #define DEFAULT_PORT "8080"
 
@@ -75,14 +76,13 @@ read_place(pawl__hbase_store *store, const pawl_store_setup *setup, pawl_error *
     store->password = g_strdup(setup->password);
     store->gateways = g_strsplit(setup->hosts, ",", -1);
     for (char **gateway = store->gateways; *gateway != NULL; gateway++) {
-        const char *host_end = strrchr(*gateway, ']'), *port = strrchr(*gateway, ':');
+        char *host, *port;
 
-        if (port == NULL || (host_end != NULL && port < host_end)) {
-            char *whole = g_strconcat(*gateway, ":" DEFAULT_PORT, NULL);
-
-            g_free(*gateway);
-            *gateway = whole;
-        }
+        pawl__url_cut_host(*gateway, DEFAULT_PORT, &host, &port);
+        g_free(*gateway);
+        *gateway = pawl__url_join_host(host, port);
+        g_free(host);
+        g_free(port);
     }
     return PAWL_OK;
 }

@@ -208,7 +208,7 @@ pawl_status pawl__hbase_save(void *self, const pawl_store_call *call, const pawl
                              pawl_error *err);
 pawl_status pawl__hbase_release(void *self, const pawl_store_call *call, const pawl_acquire_line *lines, size_t count,
                                 pawl_error *err);
-pawl_status pawl__hbase_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
+pawl_status pawl__hbase_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
                                pawl_error *err);
 
 #endif

@@ -170,13 +170,10 @@ remove_line(const pawl__hbase_change *change, size_t i, pawl_entry *entry, const
 }
 
 pawl_status
-pawl__hbase_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+pawl__hbase_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
+                   pawl_error *err)
 {
     pawl__hbase_change change = {
         .call = call, .count = count, .partition = remove_partition, .line = remove_line, .lines.remove = lines};
-    pawl_status status = pawl__hbase_write(self, &change, err);
-
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        lines[i].ret_removed = lines[i].expected.known;
-    return status;
+    return pawl__hbase_write(self, &change, err);
 }

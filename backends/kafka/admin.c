@@ -185,8 +185,6 @@ pawl__kafka_store_remove(void *self, const pawl_store_call *call, pawl_remove_li
             rd_kafka_topic_partition_list_add(list, lines[i].partition.topic, lines[i].partition.number);
     if (list->cnt > 0)
         status = remove_offsets(store, call, list, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        lines[i].ret_removed = lines[i].expected.known;
     rd_kafka_topic_partition_list_destroy(list);
     return status;
 }

@@ -127,7 +127,7 @@ pawl_status pawl__kafka_store_release(void *self, const pawl_store_call *call, c
 
 pawl_status pawl__kafka_store_list(void *self, const pawl_store_call *call, pawl_list_fn fn, void *user,
                                    pawl_error *err);
-pawl_status pawl__kafka_store_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
-                                     pawl_error *err);
+pawl_status pawl__kafka_store_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines,
+                                     size_t count, pawl_error *err);
 
 #endif

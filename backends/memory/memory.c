@@ -320,7 +320,7 @@ memory_save(void *self, const pawl_store_call *call, const pawl_save_line *lines
 }
 
 static pawl_status
-memory_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+memory_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count, pawl_error *err)
 {
     memory_store *store = self;
     pawl_status status = PAWL_OK;
@@ -331,7 +331,6 @@ memory_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, 
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         pawl_entry *entry = &get_row(store, call->group, lines[i].partition)->entry;
 
-        lines[i].ret_removed = entry->offset.known;
         entry->offset = entry->pending = pawl_position_absent();
         entry->print[0] = '\0';
     }

@@ -14,6 +14,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/url.h"
 
 #define OLDEST_VERSION 120000 /* AS MATERIALIZED */
 
@@ -131,20 +132,6 @@ greet(pawl__pg_store *store, pawl_error *err)
 
 /* ---------------------------------------------------------------------------------------------------- connecting -- */
 
-/* Cuts "host:port"; a port that is not there is PostgreSQL's own. */
-static void
-cut_host(const char *text, char **ret_host, char **ret_port)
-{
-    const char *colon = strrchr(text, ':'), *bracket = strrchr(text, ']');
-    size_t size;
-
-    if (colon == NULL || (bracket != NULL && colon < bracket))
-        colon = text + strlen(text);
-    size = (size_t) (colon - text);
-    *ret_port = g_strdup(*colon == ':' ? colon + 1 : "");
-    *ret_host = bracket != NULL ? g_strndup(text + 1, (size_t) (bracket - text) - 1) : g_strndup(text, size);
-}
-
 static PGconn *
 start(const pawl__pg_store *store, const char *address)
 {
@@ -152,7 +139,7 @@ start(const pawl__pg_store *store, const char *address)
     char *host, *port;
     PGconn *conn;
 
-    cut_host(address, &host, &port);
+    pawl__url_cut_host(address, "", &host, &port);
     g_ptr_array_add(keywords, (void *) "host");
     g_ptr_array_add(values, host);
     g_ptr_array_add(keywords, (void *) "port");

@@ -3,7 +3,6 @@
  */
 #include "backends/postgresql/postgresql_store.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <glib.h>
 
 #include "util/clock.h"
+#include "util/poll.h"
 
 /* How long a statement that was to be stopped may take to say how it ended. */
 #define GRACE_MS 400
@@ -24,18 +24,10 @@ struct patience {
 };
 
 static pawl_status
-await(pawl__pg_store *store, short events, const struct patience *patience)
+await(const pawl__pg_store *store, short events, const struct patience *patience)
 {
-    struct pollfd fds[] = {{.fd = PQsocket(store->conn), .events = events},
-                           {.fd = patience->heeds_cancel ? store->cancel_fd : -1, .events = POLLIN}};
-    int64_t left_ms = patience->deadline_ms - pawl__clock_ms();
-    int rc = poll(fds, G_N_ELEMENTS(fds), (int) CLAMP(left_ms, 0, G_MAXINT));
-
-    if (rc < 0 && errno != EINTR)
-        return PAWL_FAILED;
-    if (rc > 0 && fds[1].revents != 0)
-        return PAWL_CANCELLED;
-    return rc == 0 && left_ms <= 0 ? PAWL_TIMEOUT : PAWL_OK; /* whoever waits looks again */
+    return pawl__poll(PQsocket(store->conn), events, patience->heeds_cancel ? store->cancel_fd : -1,
+                      patience->deadline_ms);
 }
 
 pawl_status

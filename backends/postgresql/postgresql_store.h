@@ -229,7 +229,7 @@ pawl_status pawl__pg_release(void *self, const pawl_store_call *call, const pawl
                              pawl_error *err);
 pawl_status pawl__pg_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count,
                           pawl_error *err);
-pawl_status pawl__pg_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
+pawl_status pawl__pg_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
                             pawl_error *err);
 
 pawl_status pawl__pg_begin(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,

@@ -131,7 +131,7 @@ pawl__pg_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lin
 }
 
 pawl_status
-pawl__pg_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+pawl__pg_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count, pawl_error *err)
 {
     pawl__pg_store *store = self;
     const pawl__pg_beliefs beliefs = {lines, &lines->epoch, &lines->expected, sizeof *lines, count};
@@ -142,8 +142,6 @@ pawl__pg_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines
         return status;
     pawl__pg_add_beliefs(&params, call->group, &beliefs);
     status = pawl__pg_write_guarded(store, call->group, PAWL__PG_REMOVE, &params, &beliefs, err);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        lines[i].ret_removed = lines[i].expected.known;
     pawl__pg_params_done(&params);
     return status;
 }

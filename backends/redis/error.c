@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "util/url.h"
+
 /* What helps: nothing, the same again, or the same again on a new connection, perhaps to another server. */
 typedef enum remedy { NONE, AGAIN, RECONNECT } remedy;
 
@@ -73,21 +75,30 @@ pawl__redis_is_error(const redisReply *reply, const char *word)
     return reply->type == REDIS_REPLY_ERROR && begins_with(reply->str, word);
 }
 
+/* A node that does not know its own host says nothing, or a question mark. */
+static bool
+is_unknown(const char *host)
+{
+    return host[0] == '\0' || strcmp(host, "?") == 0;
+}
+
 /* "MOVED 3999 127.0.0.1:6381"; without a host it is the one that we asked. */
 static pawl_status
 moved(pawl__redis_store *store, const redisReply *reply, pawl_error *err)
 {
     const char *address = strrchr(reply->str, ' ') + 1;
-    const char *here = strrchr(store->link.address, ':');
+    char *host, *port, *given_host, *given_port;
     pawl_status status = pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, 0,
                                         "redis at %s says that this group is at %s", store->link.address, address);
 
+    pawl__url_cut_host(store->link.address, "", &host, &port);
+    pawl__url_cut_host(address, "", &given_host, &given_port);
     g_free(store->elsewhere);
-    if ((address[0] == ':' || address[0] == '?') && here != NULL)
-        store->elsewhere =
-            g_strdup_printf("%.*s%s", (int) (here - store->link.address), store->link.address, strchr(address, ':'));
-    else
-        store->elsewhere = g_strdup(address);
+    store->elsewhere = pawl__url_join_host(is_unknown(given_host) ? host : given_host, given_port);
+    g_free(given_port);
+    g_free(given_host);
+    g_free(port);
+    g_free(host);
     pawl__redis_link_close(&store->link);
     return status;
 }

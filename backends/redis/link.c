@@ -15,6 +15,9 @@
 
 #include <glib.h>
 
+#include "util/poll.h"
+#include "util/url.h"
+
 #define DEFAULT_PORT "6379"
 #define CHUNK_SIZE   16384
 
@@ -58,7 +61,7 @@ broken(const pawl__redis_link *link, int error, const char *what, pawl_error *er
 static pawl_status
 await(const pawl__redis_link *link, short events, int64_t deadline_ms, const char *what, pawl_error *err)
 {
-    pawl_status status = pawl__redis_wait(link->fd, events, link->cancel_fd, deadline_ms);
+    pawl_status status = pawl__poll(link->fd, events, link->cancel_fd, deadline_ms);
 
     if (status == PAWL_TIMEOUT)
         return pawl_error_set(err, status, PAWL_ERROR_RETRIABLE, 0, "redis at %s did not %s in time", link->address,
@@ -106,19 +109,6 @@ connect_path(pawl__redis_link *link, const char *path, int64_t deadline_ms, pawl
     return connect_socket(link, (const struct sockaddr *) &address, sizeof address, deadline_ms, err);
 }
 
-/* Cuts "host:port" or "[address]:port"; the caller frees both. */
-static void
-cut_address(const char *text, char **ret_host, char **ret_port)
-{
-    const char *bracket = strchr(text, ']');
-    const char *colon = strrchr(bracket != NULL ? bracket : text, ':');
-    const char *end = bracket != NULL ? bracket : colon != NULL ? colon : text + strlen(text);
-    const char *start = bracket != NULL ? text + 1 : text;
-
-    *ret_host = g_strndup(start, (gsize) (end - start));
-    *ret_port = g_strdup(colon != NULL ? colon + 1 : DEFAULT_PORT);
-}
-
 static pawl_status
 connect_host(pawl__redis_link *link, const char *text, int64_t deadline_ms, pawl_error *err)
 {
@@ -126,7 +116,7 @@ connect_host(pawl__redis_link *link, const char *text, int64_t deadline_ms, pawl
     char *host, *port;
     pawl_status status;
 
-    cut_address(text, &host, &port);
+    pawl__url_cut_host(text, DEFAULT_PORT, &host, &port);
     status = pawl__redis_resolve(host, port, link->cancel_fd, deadline_ms, &found, err);
     for (struct addrinfo *each = found; each != NULL; each = each->ai_next) {
         status = connect_socket(link, each->ai_addr, each->ai_addrlen, deadline_ms, err);

@@ -55,7 +55,4 @@ struct addrinfo;
 pawl_status pawl__redis_resolve(const char *host, const char *port, int cancel_fd, int64_t deadline_ms,
                                 struct addrinfo **ret_found, pawl_error *err);
 
-/* Waits until a descriptor is ready for `events` of poll(). PAWL_TIMEOUT and PAWL_CANCELLED leave err to the caller. */
-pawl_status pawl__redis_wait(int fd, short events, int cancel_fd, int64_t deadline_ms);
-
 #endif

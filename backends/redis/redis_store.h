@@ -3,7 +3,7 @@
  *
  *     redis_store.c  the table; opening, closing, cancelling
  *     options.c      the URL
- *     link.c         one connection; resolve.c: names and waiting, with a deadline
+ *     link.c         one connection; resolve.c: names, with a deadline
  *     session.c      finding a master that can be relied upon, and beginning to talk to it
  *     server.c       what kind of server is it, and may it be relied upon?
  *     request.c      requests on that connection, and those whose answer was lost
@@ -261,7 +261,7 @@ pawl_status pawl__redis_release(void *self, const pawl_store_call *call, const p
                                 pawl_error *err);
 pawl_status pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *lines, size_t count,
                              pawl_error *err);
-pawl_status pawl__redis_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
+pawl_status pawl__redis_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
                                pawl_error *err);
 pawl_status pawl__redis_save(void *self, const pawl_store_call *call, const pawl_save_line *lines, size_t count,
                              pawl_error *err);

@@ -1,10 +1,9 @@
 /*
- * resolve.c - a host's addresses, and waiting, both with a deadline
+ * resolve.c - a host's addresses, with a deadline
  */
 #include "backends/redis/link.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,7 +14,7 @@
 
 #include <glib.h>
 
-#include "util/clock.h"
+#include "util/poll.h"
 
 /* What the thread that asks and the one that waits share; the last of the two frees it. */
 typedef struct lookup {
@@ -26,22 +25,6 @@ typedef struct lookup {
     int rc;
     struct addrinfo *found;
 } lookup;
-
-pawl_status
-pawl__redis_wait(int fd, short events, int cancel_fd, int64_t deadline_ms)
-{
-    struct pollfd fds[2] = {{.fd = fd, .events = events}, {.fd = cancel_fd, .events = POLLIN}};
-    int64_t left_ms;
-    int ready;
-
-    do {
-        left_ms = CLAMP(deadline_ms - pawl__clock_ms(), 0, INT_MAX);
-        ready = poll(fds, 2, (int) left_ms);
-    } while (ready < 0 && errno == EINTR);
-    if (ready > 0 && fds[1].revents != 0)
-        return PAWL_CANCELLED;
-    return ready > 0 ? PAWL_OK : PAWL_TIMEOUT;
-}
 
 static void
 lookup_unref(lookup *asked)
@@ -110,7 +93,7 @@ pawl__redis_resolve(const char *host, const char *port, int cancel_fd, int64_t d
     asked = lookup_start(host, port);
     if (asked == NULL)
         return pawl_error_set(err, PAWL_FAILED, 0, errno, "no thread to look up '%s' in", host);
-    status = pawl__redis_wait(asked->done_fd, POLLIN, cancel_fd, deadline_ms);
+    status = pawl__poll(asked->done_fd, POLLIN, cancel_fd, deadline_ms);
     if (status == PAWL_TIMEOUT)
         status = pawl_error_set(err, status, PAWL_ERROR_RETRIABLE, 0, "the name '%s' was not found in time", host);
     else if (status == PAWL_CANCELLED)

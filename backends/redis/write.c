@@ -157,12 +157,12 @@ pawl__redis_plan(void *self, const pawl_store_call *call, const pawl_plan_line *
 }
 
 pawl_status
-pawl__redis_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+pawl__redis_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
+                   pawl_error *err)
 {
     pawl__redis_changes changes;
     pawl__redis_found found;
     size_t refused;
-    pawl_status status;
 
     pawl__redis_forget(self); /* what was saved is not to come back */
     pawl__redis_changes_init(&changes, PAWL__REDIS_CHANGE);
@@ -174,8 +174,5 @@ pawl__redis_remove(void *self, const pawl_store_call *call, pawl_remove_line *li
         pawl__redis_args_add(&changes.args, "-");
         pawl__redis_args_add(&changes.args, "");
     }
-    status = pawl__redis_changes_run(self, call, &changes, &refused, &found, err);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        lines[i].ret_removed = lines[i].expected.known;
-    return status;
+    return pawl__redis_changes_run(self, call, &changes, &refused, &found, err);
 }

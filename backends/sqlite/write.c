@@ -183,7 +183,8 @@ remove_line(pawl__sqlite_store *store, const char *group, const pawl_remove_line
 }
 
 pawl_status
-pawl__sqlite_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+pawl__sqlite_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
+                    pawl_error *err)
 {
     pawl__sqlite_store *store = self;
     pawl_status status = pawl__sqlite_begin_write(store, call, err);
@@ -192,8 +193,5 @@ pawl__sqlite_remove(void *self, const pawl_store_call *call, pawl_remove_line *l
         return status;
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = remove_line(store, call->group, &lines[i], err);
-    status = pawl__sqlite_end(store, status, err);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        lines[i].ret_removed = lines[i].expected.known;
-    return status;
+    return pawl__sqlite_end(store, status, err);
 }

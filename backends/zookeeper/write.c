@@ -308,7 +308,7 @@ write_remove(pawl__zk_store *store, const pawl__zk_change *change, pawl__zk_roun
 }
 
 pawl_status
-pawl__zk_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+pawl__zk_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count, pawl_error *err)
 {
     pawl__zk_change change = {.call = call,
                               .lines = lines,
@@ -316,9 +316,5 @@ pawl__zk_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines
                               .count = count,
                               .judge = judge_remove,
                               .write = write_remove};
-    pawl_status status = pawl__zk_change_run(self, &change, err);
-
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        lines[i].ret_removed = lines[i].expected.known;
-    return status;
+    return pawl__zk_change_run(self, &change, err);
 }

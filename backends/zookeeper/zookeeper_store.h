@@ -268,7 +268,7 @@ pawl_status pawl__zk_save(void *self, const pawl_store_call *call, const pawl_sa
                           pawl_error *err);
 pawl_status pawl__zk_release(void *self, const pawl_store_call *call, const pawl_acquire_line *lines, size_t count,
                              pawl_error *err);
-pawl_status pawl__zk_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
+pawl_status pawl__zk_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
                             pawl_error *err);
 
 #endif

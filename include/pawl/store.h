@@ -124,6 +124,9 @@ PAWL_API void pawl_store_close(pawl_store *store);
 /* The scheme of its URL, "sqlite" for instance; a static string. */
 PAWL_API const char *pawl_store_scheme(const pawl_store *store);
 
+/* Its URL as it was given, passwords masked; borrowed, as long as it is open. */
+PAWL_API const char *pawl_store_url(const pawl_store *store);
+
 /* PAWL_STORE_* */
 PAWL_API unsigned pawl_store_capabilities(const pawl_store *store);
 

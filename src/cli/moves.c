@@ -126,9 +126,10 @@ unknown_group(pawl_store *store, const char *group, pawl_error *err)
     pawl__nearest nearest = pawl__nearest_to(group);
 
     if (pawl_store_list(store, NULL, try_group, &nearest, NULL) == PAWL_OK && nearest.found != NULL)
-        return pawl_error_set(err, PAWL_FAILED, 0, 0, "nothing is stored for group '%s'; did you mean '%s'?", group,
-                              nearest.found);
-    return pawl_error_set(err, PAWL_FAILED, 0, 0, "nothing is stored for group '%s'", group);
+        return pawl_error_set(err, PAWL_FAILED, 0, 0, "nothing is stored for group '%s' in %s; did you mean '%s'?",
+                              group, pawl_store_url(store), nearest.found);
+    return pawl_error_set(err, PAWL_FAILED, 0, 0, "nothing is stored for group '%s' in %s", group,
+                          pawl_store_url(store));
 }
 
 pawl_status
@@ -163,8 +164,8 @@ pawl__moves_expand_stored(GArray *moves, pawl_store *store, const char *group, p
         const pawl_move *move = pawl__moves_at(moves, i);
 
         if (count_of(stored, move->partition.topic) == 0)
-            status = pawl_error_set(err, PAWL_FAILED, 0, 0, "nothing is stored for topic '%s' of group '%s'",
-                                    move->partition.topic, group);
+            status = pawl_error_set(err, PAWL_FAILED, 0, 0, "nothing is stored for topic '%s' of group '%s' in %s",
+                                    move->partition.topic, group, pawl_store_url(store));
         expand(expanded, move, stored);
     }
     if (status == PAWL_OK)

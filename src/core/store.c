@@ -152,6 +152,7 @@ open_url(const pawl__url *url, const pawl_store_options *options, const struct p
         return status;
 
     store = store_new(backend, options);
+    store->url = g_strdup(url->masked);
     status = open_backend(store, url, options, member, err);
     if (status != PAWL_OK) {
         pawl_store_close(store);
@@ -193,6 +194,7 @@ pawl_store_close(pawl_store *store)
     store->backend->close(store->self);
     pawl__wait_done(&store->wait);
     g_free(store->self);
+    g_free(store->url);
     g_free(store);
 }
 
@@ -202,6 +204,12 @@ const char *
 pawl_store_scheme(const pawl_store *store)
 {
     return store->backend->scheme;
+}
+
+const char *
+pawl_store_url(const pawl_store *store)
+{
+    return store->url;
 }
 
 unsigned

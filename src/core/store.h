@@ -25,6 +25,7 @@ extern const pawl_store_backend *const pawl__builtin_stores[];
 struct pawl_store {
     const pawl_store_backend *backend;
     void *self;
+    char *url; /* secrets masked */
     pawl_log log;
     int64_t timeout_ms;
     bool read_only;
@@ -147,7 +148,7 @@ pawl_status pawl__store_judge_save(pawl_store *store, const char *group, const p
                                    const pawl_entry *entries, pawl_error *err);
 pawl_status pawl__store_judge_plan(pawl_store *store, const char *group, const pawl_plan_line *lines, size_t count,
                                    const pawl_entry *entries, pawl_error *err);
-pawl_status pawl__store_judge_remove(pawl_store *store, const char *group, pawl_remove_line *lines, size_t count,
+pawl_status pawl__store_judge_remove(pawl_store *store, const char *group, const pawl_remove_line *lines, size_t count,
                                      const pawl_entry *entries, pawl_error *err);
 pawl_status pawl__store_judge_release(const pawl_acquire_line *lines, size_t count, const pawl_entry *entries,
                                       pawl_error *err);

@@ -199,11 +199,10 @@ pawl__store_judge_plan(pawl_store *store, const char *group, const pawl_plan_lin
 }
 
 pawl_status
-pawl__store_judge_remove(pawl_store *store, const char *group, pawl_remove_line *lines, size_t count,
+pawl__store_judge_remove(pawl_store *store, const char *group, const pawl_remove_line *lines, size_t count,
                          const pawl_entry *entries, pawl_error *err)
 {
     finding all = {true, true};
-    pawl_status status;
 
     for (size_t i = 0; i < count; i++)
         if (check_fenced(store, group, &entries[i], lines[i].epoch, err) != PAWL_OK)
@@ -216,10 +215,7 @@ pawl__store_judge_remove(pawl_store *store, const char *group, pawl_remove_line 
             return moved(store, group, &entries[i], lines[i].epoch, lines[i].expected, err);
         add_finding(&all, line);
     }
-    status = conclude(store, group, all, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        lines[i].ret_removed = lines[i].expected.known;
-    return status;
+    return conclude(store, group, all, err);
 }
 
 /* ------------------------------------------------------------------------------------------- acquire and release -- */

@@ -236,5 +236,7 @@ pawl_store_remove(pawl_store *store, const char *group, pawl_remove_line *lines,
         status = pawl__store_check_remove(store->backend->capabilities, lines, count, &run.error);
     if (status == PAWL_OK && count > 0)
         status = pawl__store_write_run(&run, &write);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        lines[i].ret_removed = lines[i].expected.known; /* else it was a conflict */
     return pawl__store_run_end(&run, status, err);
 }

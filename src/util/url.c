@@ -273,6 +273,24 @@ pawl__url_parse(const char *text, pawl__url *ret_url, pawl_error *err)
 }
 
 void
+pawl__url_cut_host(const char *text, const char *no_port, char **ret_host, char **ret_port)
+{
+    const char *bracket = strchr(text, ']');
+    const char *colon = strrchr(bracket != NULL ? bracket : text, ':');
+    const char *start = bracket != NULL ? text + 1 : text;
+    const char *end = bracket != NULL ? bracket : colon != NULL ? colon : text + strlen(text);
+
+    *ret_host = g_strndup(start, (gsize) (end - start));
+    *ret_port = g_strdup(colon != NULL ? colon + 1 : no_port);
+}
+
+char *
+pawl__url_join_host(const char *host, const char *port)
+{
+    return g_strdup_printf(strchr(host, ':') != NULL ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+void
 pawl__url_done(pawl__url *url)
 {
     g_free(url->scheme);

@@ -28,6 +28,13 @@ typedef struct pawl__url {
  */
 pawl_status pawl__url_parse(const char *text, pawl__url *ret_url, pawl_error *err);
 
+/* Cuts one of the hosts: "host", "host:port" or "[address]:port". The port is `no_port` where there is none. The caller
+ * frees both. */
+void pawl__url_cut_host(const char *text, const char *no_port, char **ret_host, char **ret_port);
+
+/* The other way round; the caller frees it. */
+char *pawl__url_join_host(const char *host, const char *port);
+
 /* Frees the parts and makes the URL {0}. */
 void pawl__url_done(pawl__url *url);
 

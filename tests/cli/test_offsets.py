@@ -103,7 +103,7 @@ def test_unknown_group(offsets, kafka, pawl):
     offsets.set(f"{topic}:0=0")
     for words in (["offsets", "show"], ["offsets", "export"], ["offsets", "delete", "--all-topics"]):
         failed = pawl(*words, "--store", offsets.store, "--group", "etll", code=1)
-        assert "nothing is stored for group 'etll'; did you mean 'etl'?" in failed.err
+        assert f"nothing is stored for group 'etll' in {offsets.store}; did you mean 'etl'?" in failed.err
     failed = pawl("lag", "--store", offsets.store, "--group", "etll", "--brokers", offsets.brokers, code=1)
     assert "did you mean 'etl'?" in failed.err
     offsets.group = "etll"

@@ -12,6 +12,7 @@
 
 extern const pawl_store_backend pawl__store_hbase;
 
+char *raw_hbase_table;
 service raw_hbase = {.kind = (char *) "hbase"};
 static char *raw_gateway;
 
@@ -141,4 +142,23 @@ raw_hbase_get(const char *table, const char *row, const char *column)
     g_free(answer);
     g_free(path);
     return value;
+}
+
+pawl_store *
+raw_hbase_open(const char *gateways)
+{
+    pawl_store_options options = {.size = sizeof options, .timeout_ms = 60000};
+    char *url = g_strdup_printf("hbase://%s/%s", gateways, raw_hbase_table);
+    pawl_store *store = NULL;
+    pawl_error err;
+
+    assert_status(PAWL_OK, pawl_store_open(url, &options, &store, &err), err);
+    g_free(url);
+    return store;
+}
+
+void
+raw_hbase_assert_stored(pawl_store *store, const char *group, int32_t number, int64_t offset)
+{
+    suite_assert_offset(store, group, "t", number, pawl_position_at(offset), __FILE__, __LINE__);
 }

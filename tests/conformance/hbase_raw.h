@@ -33,7 +33,15 @@ void raw_hbase_put(const char *table, const char *row, const char *column, const
 /* The value of a column, which the caller frees; NULL where there is none. */
 char *raw_hbase_get(const char *table, const char *row, const char *column);
 
-/* The tests that are about HBase only. Returns how many failed. */
+/* A table for the tests that are about HBase only, and a handle on it by way of a gateway, which the caller closes. */
+extern char *raw_hbase_table;
+pawl_store *raw_hbase_open(const char *gateways);
+
+/* Of partition `number` of topic "t". */
+void raw_hbase_assert_stored(pawl_store *store, const char *group, int32_t number, int64_t offset);
+
+/* These tests. They return how many failed. */
+int hbase_row_tests(void);
 int hbase_server_tests(void);
 
 #endif

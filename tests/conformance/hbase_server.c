@@ -1,6 +1,5 @@
 /*
- * hbase_server.c - what is HBase's own: guards and their races, gateways and servers that go away, and what answers in
- * their place
+ * hbase_server.c - gateways and servers that go away, answers that are lost, and what answers in their place
  */
 #include "tests/conformance/suite.h"
 
@@ -16,8 +15,6 @@
 
 #include "tests/support/proxy.h"
 #include "util/clock.h"
-
-static char *table; /* of these tests */
 
 /* A port at which nothing answers. */
 #define NOBODY "127.0.0.1:1"
@@ -36,200 +33,6 @@ try_open(const char *url, int64_t timeout_ms, bool read_only, pawl_store **ret_s
     return pawl_store_open(url, &options, ret_store, err);
 }
 
-static pawl_store *
-open_store(const char *gateways)
-{
-    char *url = make_url(gateways, table, "");
-    pawl_store *store = NULL;
-    pawl_error err;
-
-    assert_status(PAWL_OK, try_open(url, 60000, false, &store, &err), err);
-    g_free(url);
-    return store;
-}
-
-static void
-assert_stored(pawl_store *store, const char *group, int32_t number, int64_t offset)
-{
-    suite_assert_offset(store, group, "t", number, pawl_position_at(offset), __FILE__, __LINE__);
-}
-
-/* -------------------------------------------------------------------------------------------------------- guards -- */
-
-/* Each of the two has changed the row that the other remembers. */
-static void
-two_members_change_one_row(void **state)
-{
-    pawl_store *one = open_store(raw_hbase_gateway()), *two = open_store(raw_hbase_gateway());
-    int64_t first = suite_acquire(one, "members", "t", 1, pawl_position_at(0));
-    int64_t second = suite_acquire(two, "members", "t", 2, pawl_position_at(0));
-    pawl_error err;
-
-    (void) state;
-    for (int64_t i = 0; i < 20; i++) {
-        assert_status(PAWL_OK, suite_save(one, "members", "t", 1, first, pawl_position_at(i), i + 1, &err), err);
-        assert_status(PAWL_OK, suite_save(two, "members", "t", 2, second, pawl_position_at(i), i + 1, &err), err);
-    }
-    assert_stored(two, "members", 1, 20);
-    assert_stored(one, "members", 2, 20);
-    pawl_store_close(one);
-    pawl_store_close(two);
-}
-
-/* What a handle remembers is old: the verdict comes from the row as it is. */
-static void
-fenced_and_moved_behind_the_back(void **state)
-{
-    pawl_store *old = open_store(raw_hbase_gateway()), *new = open_store(raw_hbase_gateway());
-    int64_t epoch = suite_acquire(old, "moved", "t", 0, pawl_position_at(5)), next;
-    pawl_error err;
-
-    (void) state;
-    assert_status(PAWL_OK, suite_save(new, "moved", "t", 0, epoch, pawl_position_at(5), 6, &err), err);
-    assert_status(PAWL_OK, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(6), 7, &err), err);
-    assert_status(PAWL_OK, suite_save(new, "moved", "t", 0, epoch, pawl_position_at(7), 9, &err), err);
-    assert_status(PAWL_CONFLICT, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(7), 8, &err), err);
-    next = suite_acquire(new, "moved", "t", 0, pawl_position_at(0));
-    assert_status(PAWL_FENCED, suite_save(old, "moved", "t", 0, epoch, pawl_position_at(9), 10, &err), err);
-    assert_status(PAWL_OK, suite_save(old, "moved", "t", 0, next, pawl_position_at(9), 10, &err), err);
-    assert_stored(new, "moved", 0, 10);
-    pawl_store_close(old);
-    pawl_store_close(new);
-}
-
-/* The layout that the README promises, seen without pawl. */
-static void
-what_is_written(void **state)
-{
-    pawl_store *store = open_store(raw_hbase_gateway());
-    pawl_owner owner = suite_owner("c\"1");
-    pawl_acquire_line line = {.partition = {"t", 3}, .initial = pawl_position_at(INT64_MAX - 1)};
-    pawl_plan_line plan = {.partition = {"t", 3}, .epoch = 1, .expected = pawl_position_at(INT64_MAX - 1)};
-    pawl_remove_line removed = {.partition = {"t", 3}, .epoch = 1, .expected = pawl_position_at(INT64_MAX)};
-    char *value, *guard;
-    pawl_error err;
-
-    (void) state;
-    owner.pid = 12;
-    owner.renewed_ms = 1764547200000;
-    assert_status(PAWL_OK, pawl_store_acquire(store, "layout", &owner, "cluster-1", &line, 1, &err), err);
-    assert_string_equal(value = raw_hbase_get(table, "layout", "o:t:3"), "9223372036854775806");
-    g_free(value);
-    value = raw_hbase_get(table, "layout", "o:t:3:owner");
-    assert_string_equal(value, "{\"epoch\":1,\"host\":\"host.example\",\"pid\":12,\"client\":\"c\\\"1\"}");
-    g_free(value);
-    assert_string_equal(value = raw_hbase_get(table, "layout", "o:cluster"), "cluster-1");
-    g_free(value);
-    assert_string_equal(value = raw_hbase_get(table, "layout", "o:layout"), "1");
-    g_free(value);
-    assert_int_equal(strlen(guard = raw_hbase_get(table, "layout", "o:guard")), 32);
-
-    plan.pending = pawl_position_at(INT64_MAX);
-    assert_status(PAWL_OK, pawl_store_plan(store, "layout", &plan, 1, &err), err);
-    value = raw_hbase_get(table, "layout", "o:t:3:state");
-    assert_true(g_str_has_prefix(value, "{\"renewed_ms\":")); /* of the plan */
-    assert_true(g_str_has_suffix(value, ",\"pending\":9223372036854775807}"));
-    g_free(value);
-    assert_string_not_equal(value = raw_hbase_get(table, "layout", "o:guard"), guard);
-    g_free(value);
-    g_free(guard);
-
-    assert_status(PAWL_OK, suite_save(store, "layout", "t", 3, 1, pawl_position_at(INT64_MAX - 1), INT64_MAX, &err),
-                  err);
-    assert_status(PAWL_OK, pawl_store_remove(store, "layout", &removed, 1, &err), err);
-    assert_string_equal(value = raw_hbase_get(table, "layout", "o:t:3"), "none");
-    g_free(value);
-    assert_false(suite_load(store, "layout", "t", 3).offset.known);
-    pawl_store_close(store);
-}
-
-/* There is nothing to give back: nothing is written. */
-static void
-a_release_of_nothing(void **state)
-{
-    pawl_store *store = open_store(raw_hbase_gateway()), *other = open_store(raw_hbase_gateway());
-    pawl_acquire_line line = {.partition = {"t", 0}, .ret_epoch = 1};
-    char *guard, *after;
-    pawl_error err;
-
-    (void) state;
-    assert_status(PAWL_OK, pawl_store_release(store, "nothing", &line, 1, &err), err);
-    assert_null(raw_hbase_get(table, "nothing", "o:guard"));
-    assert_null(raw_hbase_get(table, "nothing", "o:layout"));
-
-    line.ret_epoch = suite_acquire(store, "nothing", "t", 0, pawl_position_at(1));
-    suite_acquire(other, "nothing", "t", 0, pawl_position_at(1));
-    guard = raw_hbase_get(table, "nothing", "o:guard");
-    assert_status(PAWL_OK, pawl_store_release(store, "nothing", &line, 1, &err), err);
-    assert_string_equal(guard, after = raw_hbase_get(table, "nothing", "o:guard"));
-    g_free(after);
-    g_free(guard);
-    pawl_store_close(other);
-    pawl_store_close(store);
-}
-
-/* Not one letter of a cluster's id is lost. */
-static void
-a_cluster_that_is_too_long(void **state)
-{
-    pawl_store *store = open_store(raw_hbase_gateway());
-    char *cluster = g_strnfill(PAWL_CLUSTER_SIZE, 'c'), *stored;
-    pawl_acquire_line line = {.partition = {"t", 0}};
-    pawl_owner owner = suite_owner("c");
-    pawl_entry entry;
-    pawl_error err;
-
-    (void) state;
-    line.epoch_seen = suite_acquire(store, "long", "t", 0, pawl_position_at(1));
-    raw_hbase_put(table, "long", "o:cluster", cluster);
-    assert_status(PAWL_UNREADABLE, pawl_store_load(store, "long", &line.partition, 1, &entry, NULL, &err), err);
-    assert_says(err, "o:cluster");
-    assert_status(PAWL_UNREADABLE, pawl_store_acquire(store, "long", &owner, "new", &line, 1, &err), err);
-    assert_string_equal(cluster, stored = raw_hbase_get(table, "long", "o:cluster"));
-    g_free(stored);
-    g_free(cluster);
-    pawl_store_close(store);
-}
-
-/* An owner that cannot be read is no missing owner. */
-static void
-a_spoiled_owner(void **state)
-{
-    static const char *const spoiled[] = {"", "{", "[]", "{\"epoch\":-1}", "{\"epoch\":1.5}", "{\"epoch\":\"1\"}"};
-    pawl_store *store = open_store(raw_hbase_gateway());
-    pawl_partition partition = {"t", 0};
-    pawl_entry entry;
-    pawl_error err;
-
-    (void) state;
-    suite_acquire(store, "spoiled", "t", 0, pawl_position_at(1));
-    for (size_t i = 0; i < G_N_ELEMENTS(spoiled); i++) {
-        raw_hbase_put(table, "spoiled", "o:t:0:owner", spoiled[i]);
-        assert_status(PAWL_UNREADABLE, pawl_store_load(store, "spoiled", &partition, 1, &entry, NULL, &err), err);
-        assert_says(err, "owner");
-        assert_says(err, spoiled[i]);
-    }
-    pawl_store_close(store);
-}
-
-/* Offsets that somebody put there with HBase's own tools, into a row that pawl has not written yet. */
-static void
-a_row_made_by_hand(void **state)
-{
-    pawl_store *store = open_store(raw_hbase_gateway());
-    pawl_error err;
-
-    (void) state;
-    raw_hbase_put(table, "by-hand", "o:t:0", "42");
-    assert_stored(store, "by-hand", 0, 42);
-    assert_status(PAWL_OK,
-                  suite_save(store, "by-hand", "t", 0, suite_acquire(store, "by-hand", "t", 0, pawl_position_at(0)),
-                             pawl_position_at(42), 43, &err),
-                  err);
-    assert_stored(store, "by-hand", 0, 43);
-    pawl_store_close(store);
-}
-
 /* -------------------------------------------------------------------------------------------------------- answers -- */
 
 /* A store behind a proxy. */
@@ -241,7 +44,7 @@ open_behind(proxy **ret_between)
 
     *ret_between = proxy_new(atoi(strchr(raw_hbase_gateway(), ':') + 1));
     gateway = g_strdup_printf("127.0.0.1:%d", proxy_port(*ret_between));
-    store = open_store(gateway);
+    store = raw_hbase_open(gateway);
     g_free(gateway);
     return store;
 }
@@ -282,7 +85,7 @@ an_answer_that_is_lost(void **state)
     for (int64_t i = 0; i < 5; i++) {
         proxy_lose_next_answer(between);
         assert_status(PAWL_OK, suite_save(store, "lost", "t", 0, epoch, pawl_position_at(i), i + 1, &err), err);
-        assert_stored(store, "lost", 0, i + 1);
+        raw_hbase_assert_stored(store, "lost", 0, i + 1);
     }
     proxy_lose_next_answer(between);
     assert_status(PAWL_OK, pawl_store_acquire(store, "lost", &owner, NULL, &line, 1, &err), err);
@@ -310,7 +113,7 @@ a_refusal_of_one_s_own_write(void **state)
     (void) state;
     proxy_answer_instead(between, answers);
     assert_status(PAWL_OK, suite_save(store, "own", "t", 0, epoch, pawl_position_at(0), 1, &err), err);
-    assert_stored(store, "own", 0, 1);
+    raw_hbase_assert_stored(store, "own", 0, 1);
     pawl_store_close(store);
     proxy_free(between);
 }
@@ -320,7 +123,7 @@ static void
 a_request_that_arrives_late(void **state)
 {
     proxy *between;
-    pawl_store *store = open_behind(&between), *other = open_store(raw_hbase_gateway());
+    pawl_store *store = open_behind(&between), *other = raw_hbase_open(raw_hbase_gateway());
     int64_t epoch = suite_acquire(store, "late", "t", 0, pawl_position_at(0));
     pawl_error err;
 
@@ -331,7 +134,7 @@ a_request_that_arrives_late(void **state)
     assert_status(PAWL_OK, suite_save(other, "late", "t", 0, epoch, pawl_position_at(2), 0, &err), err);
     proxy_let_go(between);
     for (int i = 0; i < 20; i++)
-        assert_stored(other, "late", 0, 0);
+        raw_hbase_assert_stored(other, "late", 0, 0);
     pawl_store_close(other);
     pawl_store_close(store);
     proxy_free(between);
@@ -342,7 +145,7 @@ a_request_that_arrives_late(void **state)
 static void
 the_gateway_is_killed(void **state)
 {
-    pawl_store *store = open_store(raw_hbase_gateway());
+    pawl_store *store = raw_hbase_open(raw_hbase_gateway());
     int64_t epoch = suite_acquire(store, "gateway", "t", 0, pawl_position_at(0));
     pawl_error err;
 
@@ -351,7 +154,7 @@ the_gateway_is_killed(void **state)
     raw_hbase_kill("gateway");
     service_do(&raw_hbase, "start");
     assert_status(PAWL_OK, suite_save(store, "gateway", "t", 0, epoch, pawl_position_at(1), 2, &err), err);
-    assert_stored(store, "gateway", 0, 2);
+    raw_hbase_assert_stored(store, "gateway", 0, 2);
     pawl_store_close(store);
 }
 
@@ -366,8 +169,8 @@ start_again(void *user)
 static void
 hbase_is_killed(void **state)
 {
-    pawl_store *store = open_store(raw_hbase_gateway());
-    char *url = make_url(raw_hbase_gateway(), table, "");
+    pawl_store *store = raw_hbase_open(raw_hbase_gateway());
+    char *url = make_url(raw_hbase_gateway(), raw_hbase_table, "");
     pawl_save_line *lines = suite_many(store, "killed", 100);
     pawl_store *patient = NULL;
     pthread_t thread;
@@ -396,7 +199,7 @@ hbase_is_killed(void **state)
 static void
 an_acknowledged_save_survives(void **state)
 {
-    pawl_store *store = open_store(raw_hbase_gateway());
+    pawl_store *store = raw_hbase_open(raw_hbase_gateway());
     int64_t epoch = suite_acquire(store, "durable", "t", 0, pawl_position_at(0));
     pawl_error err;
 
@@ -404,7 +207,7 @@ an_acknowledged_save_survives(void **state)
     assert_status(PAWL_OK, suite_save(store, "durable", "t", 0, epoch, pawl_position_at(0), 77, &err), err);
     raw_hbase_kill("master");
     service_do(&raw_hbase, "start");
-    assert_stored(store, "durable", 0, 77);
+    raw_hbase_assert_stored(store, "durable", 0, 77);
     pawl_store_close(store);
 }
 
@@ -508,9 +311,9 @@ the_next_gateway_is_asked(void **state)
     (void) state;
     impostor_init(&server, NULL);
     gateways = g_strdup_printf(NOBODY ",%s,%s", server.address, raw_hbase_gateway());
-    store = open_store(gateways);
+    store = raw_hbase_open(gateways);
     suite_acquire(store, "next", "t", 0, pawl_position_at(4));
-    assert_stored(store, "next", 0, 4);
+    raw_hbase_assert_stored(store, "next", 0, 4);
     assert_int_equal(__atomic_load_n(&server.asked, __ATOMIC_RELAXED), 1); /* who answers is kept */
     pawl_store_close(store);
     impostor_done(&server);
@@ -550,10 +353,10 @@ wrong_urls(void **state)
 static void
 tables_and_families(void **state)
 {
-    char *absent = g_strconcat(table, "-absent", NULL);
+    char *absent = g_strconcat(raw_hbase_table, "-absent", NULL);
     char *without = make_url(raw_hbase_gateway(), absent, ""),
          *with = make_url(raw_hbase_gateway(), absent, "?create=yes");
-    char *family = make_url(raw_hbase_gateway(), table, "?create=yes&family=other");
+    char *family = make_url(raw_hbase_gateway(), raw_hbase_table, "?create=yes&family=other");
     pawl_store *store = NULL;
     pawl_entry entry;
     pawl_error err;
@@ -586,13 +389,6 @@ int
 hbase_server_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_members_change_one_row),
-        cmocka_unit_test(fenced_and_moved_behind_the_back),
-        cmocka_unit_test(what_is_written),
-        cmocka_unit_test(a_release_of_nothing),
-        cmocka_unit_test(a_cluster_that_is_too_long),
-        cmocka_unit_test(a_spoiled_owner),
-        cmocka_unit_test(a_row_made_by_hand),
         cmocka_unit_test(a_save_is_one_request),
         cmocka_unit_test(an_answer_that_is_lost),
         cmocka_unit_test(a_refusal_of_one_s_own_write),
@@ -605,11 +401,6 @@ hbase_server_tests(void)
         cmocka_unit_test(an_acknowledged_save_survives),
         cmocka_unit_test(hbase_is_killed),
     };
-    int failed;
 
-    table = g_strdup_printf("server-%d-%" G_GINT64_FORMAT, (int) getpid(), g_get_real_time());
-    raw_hbase_make(table, "o");
-    failed = cmocka_run_group_tests_name("hbase server", tests, NULL, NULL);
-    g_free(table);
-    return failed;
+    return cmocka_run_group_tests_name("hbase server", tests, NULL, NULL);
 }

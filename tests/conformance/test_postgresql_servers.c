@@ -88,18 +88,20 @@ frozen_server(void **state)
     pawl_store *store = open_store(""), *second = open_store("");
     int64_t epoch = suite_acquire(store, "frozen", "t", 0, pawl_position_at(0)), start_ms;
     PGconn *conn = raw_connect();
-    int backend = (int) raw_number(conn, "SELECT pid FROM pg_stat_activity WHERE query LIKE 'COMMIT'"
-                                         " ORDER BY state_change DESC LIMIT 1");
     pawl_status status;
     pawl_error err;
+    int backend;
 
     (void) state;
+    assert_status(PAWL_OK, suite_save(store, "frozen", "t", 0, epoch, pawl_position_at(0), 1, &err), err);
+    backend = (int) raw_number(conn, "SELECT pid FROM pg_stat_activity WHERE query LIKE 'WITH written AS (UPDATE%%'"
+                                     " ORDER BY state_change DESC LIMIT 1");
     PQfinish(conn);
     assert_true(backend > 0);
     service_signal(raw_server, "POSTGRESQL_PID", SIGSTOP);
     kill(backend, SIGSTOP);
     start_ms = pawl__clock_ms();
-    status = suite_save(store, "frozen", "t", 0, epoch, pawl_position_at(0), 1, &err);
+    status = suite_save(store, "frozen", "t", 0, epoch, pawl_position_at(1), 2, &err);
     kill(backend, SIGCONT);
     service_signal(raw_server, "POSTGRESQL_PID", SIGCONT);
     assert_status(PAWL_OUTCOME_UNKNOWN, status, err);

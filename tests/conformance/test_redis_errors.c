@@ -45,6 +45,33 @@ assert_meaning(const answer *answers, size_t count)
     }
 }
 
+/* Where a node sends us on to. */
+static void
+assert_moved(const char *from, const char *text, const char *to)
+{
+    pawl__redis_store store = {.link = {.fd = -1, .cancel_fd = -1}};
+    redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *) text, .len = strlen(text)};
+    pawl_error err = {0};
+
+    store.link.address = g_strdup(from);
+    assert_int_equal(pawl__redis_fail(&store, &reply, &err), PAWL_UNREACHABLE);
+    assert_string_equal(store.elsewhere, to);
+    assert_null(store.link.address);
+    g_free(store.elsewhere);
+}
+
+static void
+moved(void **state)
+{
+    (void) state;
+    assert_moved("host:6379", "MOVED 3999 10.0.0.1:6381", "10.0.0.1:6381");
+    assert_moved("host:6379", "MOVED 3999 :6381", "host:6381");
+    assert_moved("host:6379", "MOVED 3999 ?:6381", "host:6381");
+    assert_moved("host", "MOVED 3999 :6381", "host:6381");
+    assert_moved("[::1]:6379", "MOVED 3999 :6381", "[::1]:6381");
+    assert_moved("host:6379", "MOVED 3999 2001:db8::7:6381", "[2001:db8::7]:6381");
+}
+
 /* The same with every version: it does not come from inside of a script. */
 static void
 plain(void **state)
@@ -133,6 +160,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moved),
         cmocka_unit_test(plain),
         cmocka_unit_test(version_7),
         cmocka_unit_test(versions_5_and_6),

@@ -63,9 +63,13 @@ main(void)
     table = g_strdup_printf("conformance-%d-%" G_GINT64_FORMAT, (int) getpid(), g_get_real_time());
     hbase.url = url = g_strdup_printf("hbase://%s/%s?create=yes", raw_hbase_gateway(), table);
     failed = conformance_run(&hbase);
+    raw_hbase_table = g_strdup_printf("own-%d-%" G_GINT64_FORMAT, (int) getpid(), g_get_real_time());
+    raw_hbase_make(raw_hbase_table, "o");
+    failed += hbase_row_tests();
     failed += hbase_server_tests();
     raw_hbase_done();
     g_free(url);
+    g_free(raw_hbase_table);
     g_free(table);
     return failed;
 }

@@ -158,18 +158,17 @@ fake_release(void *self, const pawl_store_call *call, const pawl_acquire_line *l
 }
 
 static pawl_status
-fake_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+fake_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count, pawl_error *err)
 {
     bool apply;
     pawl_status status = take_step(REMOVE, &apply, err);
 
     (void) self;
     (void) call;
+    (void) lines;
     (void) count;
     if (apply)
         scripted_entry.offset = pawl_position_absent();
-    if (status == PAWL_OK)
-        lines[0].ret_removed = true;
     return status;
 }
 

@@ -349,7 +349,7 @@ trap_release(void *self, const pawl_store_call *call, const pawl_acquire_line *l
 }
 
 static pawl_status
-trap_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count, pawl_error *err)
+trap_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count, pawl_error *err)
 {
     return memory->remove(((trap_store *) self)->inner, call, lines, count, err);
 }

@@ -162,10 +162,37 @@ done_twice(void **state)
     pawl__url_done(&url);
 }
 
+static void
+cuts_and_joins_hosts(void **state)
+{
+    static const struct {
+        const char *text, *host, *port, *joined;
+    } hosts[] = {{"h", "h", "9", "h:9"},
+                 {"h:1", "h", "1", "h:1"},
+                 {"10.0.0.1:65535", "10.0.0.1", "65535", "10.0.0.1:65535"},
+                 {"[::1]", "::1", "9", "[::1]:9"},
+                 {"[::1]:1", "::1", "1", "[::1]:1"}};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+        char *host, *port, *joined;
+
+        pawl__url_cut_host(hosts[i].text, "9", &host, &port);
+        joined = pawl__url_join_host(host, port);
+        assert_string_equal(host, hosts[i].host);
+        assert_string_equal(port, hosts[i].port);
+        assert_string_equal(joined, hosts[i].joined);
+        g_free(joined);
+        g_free(port);
+        g_free(host);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuts_and_joins_hosts),
         cmocka_unit_test(good_urls),
         cmocka_unit_test(queries),
         cmocka_unit_test(bad_urls),

@@ -125,7 +125,8 @@ typedef struct pawl_store_backend {
                            pawl_error *err);
     /* call->group is NULL when the groups are listed. In any order: the wrapper collects and sorts. */
     pawl_status (*list)(void *self, const pawl_store_call *call, pawl_list_fn fn, void *user, pawl_error *err);
-    pawl_status (*remove)(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
+    /* ret_removed is the wrapper's. */
+    pawl_status (*remove)(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
                           pawl_error *err);
 } pawl_store_backend;
 
