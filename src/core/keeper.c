@@ -41,7 +41,8 @@ keep(void *data)
         int64_t next_ms = due_ms(keeper);
 
         if (next_ms <= pawl__clock_ms()) {
-            pawl__job_refresh(keeper->job, &keeper->failure);
+            if (pawl__job_refresh(keeper->job, &keeper->failure) == PAWL_OK)
+                pawl_error_clear(&keeper->failure); /* a member may go on although it was fenced off */
             continue;
         }
         keeper->idle = next_ms == PAWL__NEVER;

@@ -319,8 +319,13 @@ class Chaos:
                 self.members.signal(name, signal.SIGCONT)
                 del self.frozen[name]
 
+    def assert_all_run(self):
+        for name, job in self.members.members.items():
+            assert job.process.poll() is None, f"{name} has ended by itself:\n{job.log()}"
+
     def step(self):
         self.thaw()
+        self.assert_all_run()
         few = len(self.members.members) - len(self.frozen) <= self.LEAST
         act = self.add if few else self.random.choice([self.kill, self.leave, self.freeze, self.add, self.grow])
         act()
@@ -339,6 +344,7 @@ def test_nothing_is_missed_whatever_happens_to_members(producer, group, stores, 
         time.sleep(chaos.random.random() * 3)  # the pace of what is done to them, not a wait for anything
     chaos.thaw(all_of_them=True)
     wait_for(lambda: len(members.values()) == numbers.count, 120)
+    chaos.assert_all_run()
     record_property("acts", dict(chaos.done))
     record_property("records", numbers.count)
     ranges = members.read()

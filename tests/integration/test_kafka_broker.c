@@ -306,6 +306,15 @@ stopped_twice_while_frozen(void **state)
     stop_twice(recorder);
     recorder_free(recorder);
 
+    /* as a member of a group, to which the coordinator does not say goodbye */
+    recorder = recorder_new();
+    recorder_start(recorder, "topics", topic, "trigger", "continuous", "members", "group", NULL);
+    recorder_await_flushed(recorder, PARTITIONS * RECORDS);
+    freeze();
+    kafka_fixture_broker_await_unread(broker, 1);
+    stop_twice(recorder);
+    recorder_free(recorder);
+
     /* at the start, when it asks for everything */
     freeze();
     recorder = recorder_new();

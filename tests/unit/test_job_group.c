@@ -207,6 +207,35 @@ being_fenced_off_from_one_is_no_end(void **state)
     }
 }
 
+/* The entry is renewed while the brokers are asked, and that is how the member learns of it. */
+static pawl_verdict
+silence_the_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) batch, (void) err;
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, true);
+    return PAWL_DONE;
+}
+
+static void
+being_fenced_off_beside_a_question_is_no_end(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "refresh.interval", "100ms");
+    f->on_flush = silence_the_brokers;
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    pawl__memory_assign(f->cluster, "t", 0);
+    start_member(f, 1);
+    fixture_await(f, "save 0: t:0 2>2", 2);
+    fixture_intrude(f, "t", 0, -1);
+    fixture_await_log(f, "t [0] was taken over");
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
+    fixture_await(f, "save 2: t:0 2>3", 1);
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 /* A member to which nothing is assigned waits; one that has drained what is assigned to it ends. */
 static void
 available_now_waits_for_the_group(void **state)
@@ -245,15 +274,11 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
-        fixture_test(what_is_assigned_is_taken_over),
-        fixture_test(what_is_revoked_is_released),
-        fixture_test(a_revoked_range_is_finished_first),
-        fixture_test(what_comes_back_at_once_is_taken_over_again),
-        fixture_test(an_overdue_range_is_dropped),
-        fixture_test(what_is_lost_is_never_saved),
-        fixture_test(being_fenced_off_from_one_is_no_end),
-        fixture_test(available_now_waits_for_the_group),
-        fixture_test(a_new_partition_is_read_from_its_beginning),
+        fixture_test(what_is_assigned_is_taken_over),      fixture_test(what_is_revoked_is_released),
+        fixture_test(a_revoked_range_is_finished_first),   fixture_test(what_comes_back_at_once_is_taken_over_again),
+        fixture_test(an_overdue_range_is_dropped),         fixture_test(what_is_lost_is_never_saved),
+        fixture_test(being_fenced_off_from_one_is_no_end), fixture_test(being_fenced_off_beside_a_question_is_no_end),
+        fixture_test(available_now_waits_for_the_group),   fixture_test(a_new_partition_is_read_from_its_beginning),
     };
 
     return cmocka_run_group_tests_name("job_group", tests, NULL, NULL);

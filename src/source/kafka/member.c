@@ -24,7 +24,7 @@
 /* How long leaving the group may take, and when the job was told to leave at once. A broker that does not hear of it finds
  * out by the session's timeout. */
 #define LEAVE_MS      2000
-#define LEAVE_SOON_MS 300
+#define LEAVE_SOON_MS 100
 
 /* How long a member to which nothing is assigned may still be on its way: a cooperative group gives a newcomer its partitions
  * only in the next round, when others have let go of them. */
@@ -45,6 +45,7 @@ struct kafka_member {
     rd_kafka_queue_t *queue;
     pthread_t thread;
     bool subscribed; /* and the thread runs */
+    bool closing;    /* it was left before it had heard that the group knows */
     void (*changed)(void *user);
     void *user;
     size_t partitions;     /* that there were when it subscribed; 0: it has not */
@@ -368,12 +369,13 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
 
 /*
  * Before 2.3 librdkafka aborts when the client of a sticky assignor is destroyed after it has joined a group and before it
- * is assigned anything (librdkafka's issue 4312). Such a client is left alone, with all that it may still use.
+ * is assigned anything (librdkafka's issue 4312). And a client that is closing is destroyed only when the coordinator has
+ * answered, or has not for 5 s. Such clients are left alone, with all that they may still use.
  */
 static bool
 may_be_destroyed(const kafka_member *member)
 {
-    return rd_kafka_version() >= 0x02030000 || member->partitions == 0 || member->assigned_once;
+    return !member->closing && (rd_kafka_version() >= 0x02030000 || member->partitions == 0 || member->assigned_once);
 }
 
 void
@@ -457,6 +459,7 @@ say_goodbye(kafka_member *member)
             answer(member, rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS);
         rd_kafka_event_destroy(event);
     }
+    member->closing = !rd_kafka_consumer_closed(member->client);
 }
 
 void
