@@ -294,8 +294,8 @@ commit(pawl__kafka_store *store, const pawl_store_call *call, const rd_kafka_top
         status = pawl__kafka_store_await_generation(store, call->deadline_ms, err);
         if (status != PAWL_OK)
             return status;
-        status = pawl__kafka_store_request(store, store->member->client, call->deadline_ms, begin_member_commit,
-                                           &commit, &answer, err);
+        status = pawl__kafka_store_request(store, store->member->client(store->member), call->deadline_ms,
+                                           begin_member_commit, &commit, &answer, err);
     } else {
         status = pawl__kafka_store_request(store, store->client, call->deadline_ms, begin_admin_commit, &commit,
                                            &answer, err);
