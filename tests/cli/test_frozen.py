@@ -66,7 +66,8 @@ def test_alone_in_kafka_nobody_is_fenced_and_the_job_says_so(thaws, stored):
 def test_in_a_group(producer, group, servers, stored, scheme):
     """For longer than its session; the other member has left again when it wakes up."""
     numbers = producer(2)
-    members = group(numbers.topic, servers(scheme).url, max_retries=0,
+    # A renewal in which it is frozen would keep the file of sqlite: locked.
+    members = group(numbers.topic, servers(scheme).url, max_retries=0, refresh__interval="1m",
                     process__exec=RECORD + "; while ! test -e ../go; do sleep 0.1; done")
     frozen = members.add()
     numbers.produce(10)
