@@ -104,7 +104,7 @@ pawl__kafka_store_client(pawl__kafka_store *store, const char *group, rd_kafka_t
     pawl_status status = PAWL_OK;
 
     if (store->member != NULL) {
-        *ret_client = store->member->client;
+        *ret_client = store->member->client(store->member);
         return PAWL_OK;
     }
     if (group != NULL && g_strcmp0(store->group, group) != 0)

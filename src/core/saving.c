@@ -112,12 +112,23 @@ enter_phase(pawl_batch *batch, pawl_phase phase)
         pawl__range_enter(&batch->ranges[i], phase);
 }
 
+/* What is another's, as a renewal has found meanwhile, would be refused, and all the rest with it. */
+static void
+drop_lost(pawl_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->ranges[i].holding->tenure == PAWL__TENURE_GONE)
+            batch->ranges[i].state = PAWL__RANGE_DROPPED;
+    pawl__batch_gather(batch);
+}
+
 /* The owner's entry is renewed meanwhile, unless the store is in the middle of a transaction. */
 static pawl_status
 call_flush(struct saving *saving, pawl_verdict *ret_verdict, pawl_error *answer, pawl_error *err)
 {
     pawl_job *job = saving->job;
     pawl_batch *batch = saving->batch;
+    pawl_status status;
 
     *ret_verdict = PAWL_DONE;
     if (job->hooks.flush == NULL || batch->flushed_count == 0)
@@ -127,7 +138,11 @@ call_flush(struct saving *saving, pawl_verdict *ret_verdict, pawl_error *answer,
     pawl__call_begin(&job->call, "flush");
     *ret_verdict = job->hooks.flush(job->hooks.user, batch, answer);
     pawl__call_end(&job->call);
-    return batch->scheme == NULL ? pawl__keeper_take_back(job->keeper, err) : PAWL_OK;
+    if (batch->scheme != NULL)
+        return PAWL_OK;
+    status = pawl__keeper_take_back(job->keeper, err);
+    drop_lost(batch);
+    return status;
 }
 
 /* Calls the user's flush; PAWL_RETRY comes back as a retriable failure. */

@@ -1,13 +1,14 @@
-"""A job that was frozen in the middle of a batch, while another did its work, saves nothing when it wakes up."""
+"""A job that was frozen in the middle of a batch, while another did its work, saves nothing when it wakes up. Nor does a
+member that was cut off from its group."""
 
 import signal
 
 import pytest
 
 import stores
-from conftest import stored_offsets, wait_for
-from jobs import Job
-from test_group import RECORD, assert_covered, group, producer  # pylint: disable=unused-import
+from conftest import Kafka, stored_offsets, wait_for
+from jobs import Job, job  # noqa: F401, a fixture
+from test_group import RECORD, assert_covered, group, producer  # noqa: F401, fixtures
 
 # Hangs in the middle of its range, until a file is there.
 HANG = "cat > /dev/null; touch ../started; while ! test -e ../go; do sleep 0.1; done"
@@ -65,7 +66,8 @@ def test_alone_in_kafka_nobody_is_fenced_and_the_job_says_so(thaws, stored):
 def test_in_a_group(producer, group, servers, stored, scheme):
     """For longer than its session; the other member has left again when it wakes up."""
     numbers = producer(2)
-    members = group(numbers.topic, servers(scheme).url, max_retries=0,
+    # A renewal in which it is frozen would keep the file of sqlite: locked.
+    members = group(numbers.topic, servers(scheme).url, max_retries=0, refresh__interval="1m",
                     process__exec=RECORD + "; while ! test -e ../go; do sleep 0.1; done")
     frozen = members.add()
     numbers.produce(10)
@@ -83,3 +85,32 @@ def test_in_a_group(producer, group, servers, stored, scheme):
     log = members.leave(frozen)
     assert sum(len(found.values) for found in members.read()) == 40, f"only what is new is read:\n{log}"
     assert_covered(members.read())
+
+
+def test_a_static_member_outlives_its_session(tmp_path, job):
+    """The broker is away for longer than the session, and knows the member still when it is back; the member has been told
+    meanwhile that it is none any more, and cannot answer: it flushes. What it had in hand is read again."""
+    server = stores.Server("kafka", tmp_path / "kafka")
+    server.start()
+    brokers = server.env["KAFKA_BROKERS"]
+    kafka = Kafka(PAWL_TEST_BROKERS=brokers)
+    topic = kafka.topic()
+    kafka("fill", topic, 0, 10)
+    made = job(brokers, topic, group="g", store="kafka:", members="group", instance_id="one", trigger="continuous",
+               process__exec="cat >> records", process__flush="touch flushing; while ! test -e go; do sleep 0.1; done",
+               **{"kafka__session.timeout.ms": 6000})
+    try:
+        process = made.start()
+        wait_for((tmp_path / "flushing").exists)
+        server.kill()
+        wait_for(lambda: "SESSTMOUT" in made.log())
+        server.start()
+        wait_for(lambda: "Static consumer fenced" in made.log(), 60)
+        (tmp_path / "go").touch()
+        wait_for(lambda: " saved " in made.log(), 60)
+        process.terminate()
+        made.end(process)
+    finally:
+        kafka.close()
+        server.stop()
+    assert len(made.file("records").splitlines()) == 20

@@ -121,6 +121,12 @@ def test_killed(etl, all_rows, tmp_path, full, seed, record_property, scheme):
     record_property("records that came more than once", sum(job.doubles for job in rounds.values()))
 
 
+# Where servers start in their own time, or are waited for, a build that was tested so with sanitizers needs no second time.
+ONCE = pytest.mark.skipif(os.environ.get("PAWL_TEST_SANITIZED") != "1" and os.environ.get("PAWL_TEST_FULL") != "1",
+                          reason="takes its time: with sanitizers, or with PAWL_TEST_FULL=1")
+
+
+@ONCE
 @pytest.mark.parametrize("scheme", stores.WITH_SERVER)
 def test_server_killed_in_the_middle(etl, started, all_rows, full, scheme):
     """The job goes on by itself when the server is there again."""
@@ -134,9 +140,13 @@ def test_server_killed_in_the_middle(etl, started, all_rows, full, scheme):
     job.end(len(rows))
 
 
-@pytest.mark.parametrize("leave, come_back, settings", [("freeze", "thaw", []), ("kill", "start", [PATIENT])])
-def test_servers_away_for_half_a_minute(etl, started, all_rows, leave, come_back, settings):
+@ONCE
+@pytest.mark.parametrize("leave, come_back, settings", [("freeze", "thaw", []), ("kill", "start", [PATIENT])],
+                         ids=["frozen", "killed"])
+def test_servers_away_for_half_a_minute(etl, started, all_rows, full, leave, come_back, settings):
     """All at once, each under its own job."""
+    if leave == "kill" and not full:
+        pytest.skip("in full only")
     rows = all_rows[:10000]
     jobs = [etl(scheme, rows) for scheme in stores.WITH_SERVER]
     for job in jobs:

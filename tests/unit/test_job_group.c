@@ -218,6 +218,7 @@ silence_the_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
 
 static void
 being_fenced_off_beside_a_question_is_no_end(void **state)
+        fixture_test(being_fenced_off_from_one_while_flush_runs),
 {
     fixture *f = *state;
 
@@ -234,6 +235,7 @@ being_fenced_off_beside_a_question_is_no_end(void **state)
     fixture_await(f, "save 2: t:0 2>3", 1);
     pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
     assert_int_equal(fixture_stop(f), PAWL_OK);
+        fixture_test(being_fenced_off_from_one_while_flush_runs),
 }
 
 /* A member to which nothing is assigned waits; one that has drained what is assigned to it ends. */
@@ -279,6 +281,7 @@ main(void)
         fixture_test(an_overdue_range_is_dropped),         fixture_test(what_is_lost_is_never_saved),
         fixture_test(being_fenced_off_from_one_is_no_end), fixture_test(being_fenced_off_beside_a_question_is_no_end),
         fixture_test(available_now_waits_for_the_group),   fixture_test(a_new_partition_is_read_from_its_beginning),
+        fixture_test(being_fenced_off_from_one_while_flush_runs),
     };
 
     return cmocka_run_group_tests_name("job_group", tests, NULL, NULL);

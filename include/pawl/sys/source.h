@@ -38,7 +38,8 @@ typedef struct pawl_source_group {
 
 /* A member of a group, to whoever saves as one. */
 typedef struct pawl_source_member {
-    void *client; /* native: rd_kafka_t * */
+    /* Native: rd_kafka_t *. There may be another one later; each is good until the source is closed. Any thread. */
+    void *(*client)(const struct pawl_source_member *member);
     /* Waits until the group is through with a rebalance that this member takes part in: what is saved meanwhile would have
      * an old generation, and be refused. False: the deadline passed first. Any thread. */
     bool (*await_generation)(const struct pawl_source_member *member, int64_t deadline_ms);

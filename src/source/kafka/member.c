@@ -41,13 +41,15 @@ struct kafka_member {
     pawl_source_member facade; /* for the store; first, so that it is found again */
     kafka_source *source;
     kafka_client_setup setup;
-    rd_kafka_t *client;
+    rd_kafka_t *client; /* changed with the lock held */
     rd_kafka_queue_t *queue;
+    GPtrArray *outlived_clients; /* a store may still be about to use them */
     pthread_t thread;
     bool subscribed; /* and the thread runs */
     bool closing;    /* it was left before it had heard that the group knows */
     void (*changed)(void *user);
     void *user;
+    char **topics;         /* subscribed to; NULL-terminated */
     size_t partitions;     /* that there were when it subscribed; 0: it has not */
     int64_t look_again_ms; /* when its topics are looked at again, even if they are no more than before */
 
@@ -60,6 +62,8 @@ struct kafka_member {
     bool joining;                /* its generation is about to change */
     bool unassigned;             /* it waits for what it will be assigned */
     int64_t unassigned_until_ms; /* at most until then */
+    bool lost;                   /* its session has ended, and it has not joined again */
+    bool outlived;               /* and that has made its client useless */
     bool leaving;
     pawl_error failure; /* fatal: this is no member any more */
 };
@@ -147,7 +151,7 @@ on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
         member->unassigned = false;
     add_partitions(member->assigned, list);
     member->assigned_once = true;
-    member->joining = false;
+    member->joining = member->lost = false;
     pawl__wait_wake(&member->wait);
     pawl__wait_unlock(&member->wait);
     answer(member, true);
@@ -156,10 +160,11 @@ on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 static void
 on_revoked(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 {
-    bool leaving;
+    bool lost = rd_kafka_assignment_lost(member->client) != 0, leaving;
 
-    tell_event(member, rd_kafka_assignment_lost(member->client) ? "lost" : "revoked", list);
+    tell_event(member, lost ? "lost" : "revoked", list);
     pawl__wait_lock(&member->wait);
+    member->lost = lost;
     remove_partitions(member->assigned, list);
     add_partitions(member->revoked, list);
     member->must_answer = true;
@@ -189,6 +194,11 @@ status_of(rd_kafka_resp_err_t code)
     }
 }
 
+/*
+ * A static member whose session has ended has no member id any more, and until its revocation is answered librdkafka's
+ * heartbeats and commits go without one. Where the broker still knows the old id (it was away itself), it takes them for
+ * those of a double, which is fatal to the client, although there is none.
+ */
 static void
 on_error(kafka_member *member, rd_kafka_event_t *event)
 {
@@ -204,7 +214,10 @@ on_error(kafka_member *member, rd_kafka_event_t *event)
         return;
     }
     pawl__wait_lock(&member->wait);
-    pawl_error_set(&member->failure, status, 0, code, "group '%s': %s", member->setup.group, text);
+    if (code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && member->lost)
+        member->outlived = true;
+    else
+        pawl_error_set(&member->failure, status, 0, code, "group '%s': %s", member->setup.group, text);
     pawl__wait_unlock(&member->wait);
 }
 
@@ -279,17 +292,20 @@ look_at(kafka_member *member, const char *const *topics)
     return code == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-static rd_kafka_resp_err_t
-subscribe(kafka_member *member, const char *const *topics)
+static pawl_status
+subscribe(const kafka_member *member, pawl_error *err)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_resp_err_t code;
 
-    for (; *topics != NULL; topics++)
-        rd_kafka_topic_partition_list_add(list, *topics, RD_KAFKA_PARTITION_UA);
+    for (char **topic = member->topics; *topic != NULL; topic++)
+        rd_kafka_topic_partition_list_add(list, *topic, RD_KAFKA_PARTITION_UA);
     code = rd_kafka_subscribe(member->client, list);
     rd_kafka_topic_partition_list_destroy(list);
-    return code;
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return PAWL_OK;
+    return pawl_error_set(err, PAWL_FAILED, 0, code, "group '%s': cannot subscribe: %s", member->setup.group,
+                          rd_kafka_err2str(code));
 }
 
 static bool
@@ -333,10 +349,42 @@ on_new(rd_kafka_t *client, const rd_kafka_conf_t *conf, void *opaque, char *why,
     return rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
 }
 
+static void *
+native_client(const pawl_source_member *facade)
+{
+    kafka_member *member = (kafka_member *) facade;
+    rd_kafka_t *client;
+
+    pawl__wait_lock(&member->wait);
+    client = member->client;
+    pawl__wait_unlock(&member->wait);
+    return client;
+}
+
+static void
+take_client(kafka_member *member, rd_kafka_t *client)
+{
+    rd_kafka_poll_set_consumer(client);
+    pawl__wait_lock(&member->wait);
+    if (member->client != NULL)
+        g_ptr_array_add(member->outlived_clients, member->client);
+    member->client = client;
+    member->joining = member->lost = member->outlived = member->assigned_once = false;
+    pawl__wait_unlock(&member->wait);
+    member->queue = rd_kafka_queue_get_consumer(client);
+}
+
+static void
+free_client(void *client)
+{
+    pawl__kafka_client_free(client);
+}
+
 pawl_status
 pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kafka_member **ret_member, pawl_error *err)
 {
     kafka_member *member = g_new0(kafka_member, 1);
+    rd_kafka_t *client;
     pawl_status status;
 
     member->source = source;
@@ -354,15 +402,15 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     member->user = group->user;
     member->assigned = pawl__partitions_new();
     member->revoked = pawl__partitions_new();
+    member->outlived_clients = g_ptr_array_new_with_free_func(free_client);
+    member->facade = (pawl_source_member){.client = native_client, .await_generation = await_generation};
     pawl__wait_init(&member->wait);
-    status = pawl__kafka_client_new(&member->setup, &source->budget, &member->client, err);
+    status = pawl__kafka_client_new(&member->setup, &source->budget, &client, err);
     if (status != PAWL_OK) {
         pawl__kafka_member_free(member);
         return status;
     }
-    rd_kafka_poll_set_consumer(member->client);
-    member->queue = rd_kafka_queue_get_consumer(member->client);
-    member->facade = (pawl_source_member){.client = member->client, .await_generation = await_generation};
+    take_client(member, client);
     *ret_member = member;
     return PAWL_OK;
 }
@@ -389,7 +437,9 @@ pawl__kafka_member_free(kafka_member *member)
     }
     g_clear_pointer(&member->queue, rd_kafka_queue_destroy);
     pawl__kafka_client_free(member->client);
+    g_ptr_array_unref(member->outlived_clients);
     g_free(member->setup.instance_id);
+    g_strfreev(member->topics);
     g_array_unref(member->assigned);
     g_array_unref(member->revoked);
     pawl__wait_done(&member->wait);
@@ -399,12 +449,24 @@ pawl__kafka_member_free(kafka_member *member)
 static pawl_status
 start_thread(kafka_member *member, pawl_error *err)
 {
-    int code = pthread_create(&member->thread, NULL, take_events, member);
+    int code;
 
+    member->leaving = false;
+    code = pthread_create(&member->thread, NULL, take_events, member);
+    member->subscribed = code == 0;
     if (code != 0)
         return pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start a thread: %s", g_strerror(code));
-    member->subscribed = true;
     return PAWL_OK;
+}
+
+static void
+end_thread(kafka_member *member)
+{
+    pawl__wait_lock(&member->wait);
+    member->leaving = true;
+    pawl__wait_unlock(&member->wait);
+    rd_kafka_queue_yield(member->queue);
+    pthread_join(member->thread, NULL);
 }
 
 pawl_status
@@ -413,7 +475,6 @@ pawl__kafka_subscribe(void *self, const char *const *topics, size_t partitions, 
     kafka_member *member = ((kafka_source *) self)->member;
     pawl_status status = member->subscribed ? PAWL_OK : start_thread(member, err);
     bool more = partitions != member->partitions;
-    rd_kafka_resp_err_t code;
 
     if (status != PAWL_OK || (!more && pawl__clock_ms() < member->look_again_ms) || !look_at(member, topics))
         return status;
@@ -421,11 +482,9 @@ pawl__kafka_subscribe(void *self, const char *const *topics, size_t partitions, 
     if (!more)
         return PAWL_OK;
     member->partitions = partitions;
-    code = subscribe(member, topics);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-        return PAWL_OK;
-    return pawl_error_set(err, PAWL_FAILED, 0, code, "group '%s': cannot subscribe: %s", member->setup.group,
-                          rd_kafka_err2str(code));
+    g_strfreev(member->topics);
+    member->topics = g_strdupv((char **) topics);
+    return subscribe(member, err);
 }
 
 static int64_t
@@ -468,19 +527,15 @@ pawl__kafka_unsubscribe(void *self)
     kafka_source *source = self;
     kafka_member *member = source->member;
     int64_t deadline_ms = pawl__clock_ms() + leave_ms(source);
-    bool must_answer;
 
     if (member == NULL || !member->subscribed)
         return;
     pawl__wait_lock(&member->wait);
     while (!may_be_destroyed(member) && pawl__wait_until(&member->wait, deadline_ms))
         continue;
-    member->leaving = true;
-    must_answer = member->must_answer;
     pawl__wait_unlock(&member->wait);
-    rd_kafka_queue_yield(member->queue);
-    pthread_join(member->thread, NULL);
-    if (must_answer)
+    end_thread(member);
+    if (member->must_answer)
         answer(member, false);
     say_goodbye(member);
     member->subscribed = false;
@@ -526,14 +581,41 @@ pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_partition partiti
     return status;
 }
 
+/* A useless client gives its place to a new one. */
+static pawl_status
+replace_client(kafka_member *member, pawl_error *err)
+{
+    rd_kafka_t *client;
+    pawl_status status = pawl__kafka_client_new(&member->setup, &member->source->budget, &client, err);
+
+    if (status != PAWL_OK)
+        return status;
+    rd_kafka_set_log_level(member->client, 0); /* it has said enough */
+    rd_kafka_queue_destroy(member->queue);
+    take_client(member, client);
+    look_at(member, (const char *const *) member->topics); /* without an answer it asks once more itself */
+    return subscribe(member, err);
+}
+
+static void
+join_anew(kafka_member *member)
+{
+    pawl__log(member->source->log, PAWL_LOG_WARN, "client", "the session in group '%s' has ended: joining it anew",
+              member->setup.group);
+    end_thread(member);
+    replace_client(member, &member->failure);
+    start_thread(member, &member->failure);
+}
+
 void
 pawl__kafka_let_go(void *self)
 {
     kafka_member *member = ((kafka_source *) self)->member;
-    bool told;
+    bool told, outlived;
 
     pawl__wait_lock(&member->wait);
     told = member->told;
+    outlived = member->outlived;
     if (told)
         drop_revoked(member);
     if (told && member->assigned->len == 0) { /* all was taken or lost: the member joins again */
@@ -541,7 +623,9 @@ pawl__kafka_let_go(void *self)
         member->unassigned_until_ms = PAWL__NEVER;
     }
     pawl__wait_unlock(&member->wait);
-    if (told)
+    if (outlived)
+        join_anew(member);
+    else if (told)
         answer(member, false);
 }
 
