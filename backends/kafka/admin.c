@@ -173,7 +173,7 @@ remove_offsets(pawl__kafka_store *store, const pawl_store_call *call, const rd_k
 }
 
 pawl_status
-pawl__kafka_store_remove(void *self, const pawl_store_call *call, pawl_remove_line *lines, size_t count,
+pawl__kafka_store_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lines, size_t count,
                          pawl_error *err)
 {
     pawl__kafka_store *store = self;
