@@ -29,6 +29,7 @@ refuse(const char *text)
     status = pawl__redis_fail(&store, &reply, &err);
     assert_int_equal(status, err.status);
     pawl__redis_link_close(&store.link);
+    g_free(store.elsewhere);
     return err;
 }
 
