@@ -121,12 +121,6 @@ def test_killed(etl, all_rows, tmp_path, full, seed, record_property, scheme):
     record_property("records that came more than once", sum(job.doubles for job in rounds.values()))
 
 
-# Where servers start in their own time, or are waited for, a build that was tested so with sanitizers needs no second time.
-ONCE = pytest.mark.skipif(os.environ.get("PAWL_TEST_SANITIZED") != "1" and os.environ.get("PAWL_TEST_FULL") != "1",
-                          reason="takes its time: with sanitizers, or with PAWL_TEST_FULL=1")
-
-
-@ONCE
 @pytest.mark.parametrize("scheme", stores.WITH_SERVER)
 def test_server_killed_in_the_middle(etl, started, all_rows, full, scheme):
     """The job goes on by itself when the server is there again."""
@@ -140,7 +134,6 @@ def test_server_killed_in_the_middle(etl, started, all_rows, full, scheme):
     job.end(len(rows))
 
 
-@ONCE
 @pytest.mark.parametrize("leave, come_back, settings", [("freeze", "thaw", []), ("kill", "start", [PATIENT])],
                          ids=["frozen", "killed"])
 def test_servers_away_for_half_a_minute(etl, started, all_rows, full, leave, come_back, settings):
