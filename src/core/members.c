@@ -90,26 +90,35 @@ pawl__job_is_new(const pawl_job *job, pawl_partition partition)
            g_hash_table_contains(job->topics_at_start, partition.topic);
 }
 
-pawl_status
-pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err)
+/* Tells the group what is selected; brokers that do not answer are told again soon. */
+static pawl_status
+subscribe(pawl_job *job, pawl_error *err)
 {
     GPtrArray *topics = g_ptr_array_new();
-    const pawl_partition *all;
-    pawl_status status = PAWL_OK;
+    const pawl_partition *all = (const pawl_partition *) job->selected->data;
+    pawl_status status;
 
-    remember_selected(job, selected, count);
-    all = (const pawl_partition *) job->selected->data;
     for (guint i = 0; i < job->selected->len; i++)
         if (i == 0 || !g_str_equal(all[i].topic, all[i - 1].topic)) /* sorted */
             g_ptr_array_add(topics, (char *) all[i].topic);
     g_ptr_array_add(topics, NULL);
+    status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, job->selected->len, err);
+    g_ptr_array_unref(topics);
+    if (status != PAWL_UNREACHABLE)
+        return status;
+    job->follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
+    return PAWL_OK;
+}
+
+pawl_status
+pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+
+    remember_selected(job, selected, count);
     if (job->at_start->len == 0)
         status = look_around(job, err);
-    if (status == PAWL_OK)
-        status =
-            job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, job->selected->len, err);
-    g_ptr_array_unref(topics);
-    return status;
+    return status == PAWL_OK ? subscribe(job, err) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- marking -- */
@@ -367,7 +376,9 @@ pawl__job_follow_group(pawl_job *job, pawl_error *err)
     if (!atomic_exchange(&job->group_changed, false) && job->assigned && pawl__clock_ms() < job->follow_due_ms)
         return PAWL_OK;
     job->follow_due_ms = PAWL__NEVER;
-    status = give_up_revoked(job, err);
+    status = subscribe(job, err);
+    if (status == PAWL_OK)
+        status = give_up_revoked(job, err);
     if (status == PAWL_OK)
         status = take_assigned(job, err);
     return status;

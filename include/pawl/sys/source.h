@@ -148,7 +148,7 @@ typedef struct pawl_source_backend {
      */
 
     /* Joins the group, or tells it that there are more topics now, or more partitions of them. Called again and again: does
-     * nothing when they are as many as before, and leaves it to the next call when the brokers do not answer. */
+     * nothing when they are as many as before. PAWL_UNREACHABLE: the brokers do not answer, nothing was done. */
     pawl_status (*subscribe)(void *self, const char *const *topics, size_t partitions, pawl_error *err);
 
     /* Calls found for each partition that is assigned, but for those that are revoked. False: the group is about to assign

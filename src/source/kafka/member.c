@@ -275,9 +275,9 @@ free_topic(gpointer topic)
     rd_kafka_topic_destroy(topic);
 }
 
-/* Has the client look at these topics: it asks for all of which there are handles. False: no broker answered. */
-static bool
-look_at(kafka_member *member, const char *const *topics)
+/* Has the client look at these topics: it asks for all of which there are handles. */
+static pawl_status
+look_at(kafka_member *member, const char *const *topics, pawl_error *err)
 {
     GPtrArray *handles = g_ptr_array_new_with_free_func(free_topic);
     const rd_kafka_metadata_t *metadata = NULL;
@@ -286,10 +286,11 @@ look_at(kafka_member *member, const char *const *topics)
     for (; *topics != NULL; topics++)
         g_ptr_array_add(handles, rd_kafka_topic_new(member->client, *topics, NULL));
     code = rd_kafka_metadata(member->client, 0, NULL, &metadata, LOOK_MS);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-        rd_kafka_metadata_destroy(metadata);
     g_ptr_array_unref(handles);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return pawl__kafka_unreachable(member->source, code, "which partitions there are", err);
+    rd_kafka_metadata_destroy(metadata);
+    return PAWL_OK;
 }
 
 static pawl_status
@@ -476,7 +477,10 @@ pawl__kafka_subscribe(void *self, const char *const *topics, size_t partitions, 
     pawl_status status = member->subscribed ? PAWL_OK : start_thread(member, err);
     bool more = partitions != member->partitions;
 
-    if (status != PAWL_OK || (!more && pawl__clock_ms() < member->look_again_ms) || !look_at(member, topics))
+    if (status != PAWL_OK || (!more && pawl__clock_ms() < member->look_again_ms))
+        return status;
+    status = look_at(member, topics, err);
+    if (status != PAWL_OK)
         return status;
     member->look_again_ms = pawl__clock_ms() + LOOK_AGAIN_MS;
     if (!more)

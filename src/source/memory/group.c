@@ -56,8 +56,10 @@ pawl__memory_subscribe(void *self, const char *const *topics, size_t partitions,
 
     (void) topics, (void) partitions, (void) err;
     pawl__wait_lock(&source->cluster->wait);
-    source->cluster->member = source;
-    tell(source->cluster);
+    if (source->cluster->member != source) {
+        source->cluster->member = source;
+        tell(source->cluster);
+    }
     pawl__wait_unlock(&source->cluster->wait);
     return PAWL_OK;
 }
