@@ -597,7 +597,7 @@ replace_client(kafka_member *member, pawl_error *err)
     rd_kafka_set_log_level(member->client, 0); /* it has said enough */
     rd_kafka_queue_destroy(member->queue);
     take_client(member, client);
-    look_at(member, (const char *const *) member->topics); /* without an answer it asks once more itself */
+    look_at(member, (const char *const *) member->topics, NULL); /* without an answer it asks once more itself */
     return subscribe(member, err);
 }
 
