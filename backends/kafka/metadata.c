@@ -22,7 +22,7 @@ pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata)
     if (metadata->pending.known)
         g_snprintf(pending, sizeof pending, ",\"pending\":%" PRId64, metadata->pending.offset);
     if (metadata->print[0] != '\0')
-        g_snprintf(print, sizeof print, ",\"print\":\"%s\"", metadata->print); /* hexadecimal */
+        g_snprintf(print, sizeof print, ",\"print\":\"%s\"", metadata->print); /* needs no escaping */
     return g_strdup_printf("{\"pawl\":%d,\"batch\":%" PRId64 "%s%s}", LAYOUT, metadata->batch, pending, print);
 }
 

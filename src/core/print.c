@@ -1,13 +1,18 @@
 /*
- * print.c - the fingerprint of a record: the first half of a SHA-256, in hexadecimal digits
+ * print.c - the fingerprint of a record
+ *
+ *     41-0123456789abcdef0123456789abcdef     its offset, and the first half of a SHA-256
  */
 #include "core/print.h"
 
 #include <glib.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* So much of a key and of a value is looked at. */
 #define BEGINNING 4096
+
+#define DIGITS    32
 
 static void
 add_number(GChecksum *sum, int64_t number)
@@ -34,16 +39,18 @@ pawl__print_take(const pawl_record *record, char ret_print[PAWL__PRINT_ROOM])
     add_number(sum, record->timestamp_ms);
     add_bytes(sum, record->key, record->key_size);
     add_bytes(sum, record->value, record->value_size);
-    g_strlcpy(ret_print, g_checksum_get_string(sum), PAWL__PRINT_ROOM);
+    g_snprintf(ret_print, PAWL__PRINT_ROOM, "%" PRId64 "-%.*s", record->offset, DIGITS, g_checksum_get_string(sum));
     g_checksum_free(sum);
 }
 
 void
-pawl__print_copy(char ret_print[PAWL__PRINT_ROOM], const char *stored)
+pawl__print_copy(char ret_print[PAWL__PRINT_ROOM], const char *stored, int64_t offset)
 {
-    bool ours = strlen(stored) == PAWL__PRINT_ROOM - 1;
+    char *start = g_strdup_printf("%" PRId64 "-", offset - 1);
+    bool fits = g_str_has_prefix(stored, start) && strlen(stored) == strlen(start) + DIGITS;
 
-    g_strlcpy(ret_print, ours ? stored : "", PAWL__PRINT_ROOM);
+    g_strlcpy(ret_print, fits ? stored : "", PAWL__PRINT_ROOM);
+    g_free(start);
 }
 
 bool

@@ -299,7 +299,7 @@ note_prints(struct takeover *takeover, pawl__holding **holdings)
         const pawl_entry *entry = &takeover->entries[i];
 
         if (entry->offset.known && entry->offset.offset > 0 && entry->offset.offset == holdings[i]->position)
-            pawl__print_copy(holdings[i]->print, entry->print);
+            pawl__print_copy(holdings[i]->print, entry->print, entry->offset.offset);
     }
 }
 

@@ -12,6 +12,8 @@
 
 #include "core/print.h"
 
+#define PRINT_OF_41 "41-0123456789abcdef0123456789abcdef"
+
 static char big[10000];
 
 /* Records that differ in one thing each. */
@@ -50,7 +52,7 @@ stays_what_it_is(void **state)
 
     (void) state;
     pawl__print_take(&records[0], print);
-    assert_string_equal(print, "44b4768dfe5eba911850f710fe0c8031");
+    assert_string_equal(print, "0-44b4768dfe5eba911850f710fe0c8031");
 }
 
 static void
@@ -59,12 +61,28 @@ what_others_stored_says_nothing(void **state)
     char print[PAWL__PRINT_ROOM] = "?";
 
     (void) state;
-    pawl__print_copy(print, "9f86d081");
+    pawl__print_copy(print, "9f86d081", 42);
     assert_string_equal(print, "");
-    pawl__print_copy(print, "");
+    pawl__print_copy(print, "", 42);
     assert_string_equal(print, "");
-    pawl__print_copy(print, "0123456789abcdef0123456789abcdef");
-    assert_string_equal(print, "0123456789abcdef0123456789abcdef");
+    pawl__print_copy(print, "41-0123456789abcdef", 42);
+    assert_string_equal(print, "");
+    pawl__print_copy(print, PRINT_OF_41, 42);
+    assert_string_equal(print, PRINT_OF_41);
+}
+
+/* Somebody has moved the offset, and left the print. */
+static void
+a_print_of_another_offset_says_nothing(void **state)
+{
+    static const int64_t moved[] = {0, 1, 40, 41, 43, 142, INT64_MAX};
+    char print[PAWL__PRINT_ROOM];
+
+    (void) state;
+    for (size_t i = 0; i < G_N_ELEMENTS(moved); i++) {
+        pawl__print_copy(print, PRINT_OF_41, moved[i]);
+        assert_string_equal(print, "");
+    }
 }
 
 int
@@ -74,6 +92,7 @@ main(void)
         cmocka_unit_test(every_record_has_its_own),
         cmocka_unit_test(stays_what_it_is),
         cmocka_unit_test(what_others_stored_says_nothing),
+        cmocka_unit_test(a_print_of_another_offset_says_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
