@@ -136,7 +136,7 @@ pawl__redis_wait_replicas(pawl__redis_store *store, int64_t deadline_ms, pawl_er
     g_snprintf(replicas, sizeof replicas, "%" PRId64, store->replicas);
     g_snprintf(timeout, sizeof timeout, "%" PRId64, MAX(left_ms - WAIT_MARGIN_MS, 1)); /* 0 would be for ever */
     status = pawl__redis_request(store, 3, argv, deadline_ms, &reply, err);
-    if (status != PAWL_OK)
+    if (reply == NULL)
         return status;
     if (reply->type != REDIS_REPLY_INTEGER)
         status = pawl__redis_strange(store, err);

@@ -244,22 +244,22 @@ pawl__redis_scripts_done(pawl__redis_store *store)
         g_free(store->hashes[i]);
 }
 
-/* Whether it is what a script of ours returns. */
+/* Whether it is what a script of ours returns, and begins with this word. */
 static bool
-is_answer(const redisReply *reply)
+says(const redisReply *reply, const char *word)
 {
     return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 1 &&
-           reply->element[0]->type == REDIS_REPLY_STRING;
+           reply->element[0]->type == REDIS_REPLY_STRING && strcmp(reply->element[0]->str, word) == 0;
 }
 
 static pawl_status
 check_answer(const pawl__redis_store *store, const char *group, const redisReply *reply, pawl_error *err)
 {
-    if (is_answer(reply) && strcmp(reply->element[0]->str, "OK") == 0)
+    if (says(reply, "OK"))
         return PAWL_OK;
-    if (is_answer(reply) && strcmp(reply->element[0]->str, "LINE") == 0 && reply->elements == 4)
+    if (says(reply, "LINE") && reply->elements == 4)
         return PAWL_OK;
-    if (is_answer(reply) && strcmp(reply->element[0]->str, "LAYOUT") == 0 && reply->elements == 2)
+    if (says(reply, "LAYOUT") && reply->elements == 2)
         return other_layout(store, group, reply->element[1], err);
     return pawl__redis_strange(store, err);
 }
@@ -286,7 +286,7 @@ pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__red
         status = ask_script(store, script, call, args, &reply, err);
     if (status == PAWL_OK)
         status = check_answer(store, call->group, reply, err);
-    if (status == PAWL_OK && scripts[script].writes && strcmp(reply->element[0]->str, "OK") == 0)
+    if (status == PAWL_OK && scripts[script].writes && says(reply, "OK"))
         status = confirm(store, call->deadline_ms, err);
     if (status == PAWL_OK)
         *ret_reply = reply;
@@ -298,7 +298,7 @@ pawl__redis_run(pawl__redis_store *store, const pawl_store_call *call, pawl__red
 bool
 pawl__redis_refused(const redisReply *reply, size_t count, size_t *ret_line)
 {
-    if (strcmp(reply->element[0]->str, "LINE") != 0)
+    if (!says(reply, "LINE"))
         return false;
     *ret_line = MIN((size_t) reply->element[1]->integer, count - 1);
     return true;
