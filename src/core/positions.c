@@ -97,10 +97,8 @@ pawl__job_refresh(pawl_job *job, pawl_error *err)
     status = renew_stored(job, err);
     if (status == PAWL_OK)
         status = renew_planned(job, err);
-    if (status == PAWL_FENCED && pawl__job_mark_fenced(job)) {
-        pawl_error_clear(err);
+    if (status == PAWL_FENCED && pawl__job_mark_fenced(job))
         status = PAWL_OK;
-    }
     job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */
     return status;
 }

@@ -99,55 +99,45 @@ moved_in_an_emptied_log(void **state)
     g_free(topic);
 }
 
-/* The topic was deleted and made anew, shorter. */
+/* Reads 50 records of a topic, which is deleted and made anew with so many. */
 static void
-made_anew_and_shorter(void **state)
+make_anew_with(int count, const char *finding)
 {
-    char *topic = kafka_fixture_make("anew", 1, NULL);
+    char *topic = kafka_fixture_make("anew", 1, NULL), *bounds = g_strdup_printf("from 0 to %d", count);
     job_recorder *recorder = recorder_new();
 
-    (void) state;
     kafka_fixture_fill(topic, 0, 50);
     assert_run(recorder, PAWL_OK, "topics", topic, NULL);
     kafka_fixture_delete(topic);
     kafka_fixture_make_named(topic, 1, NULL);
-    kafka_fixture_fill(topic, 0, 20);
+    kafka_fixture_fill(topic, 0, count);
 
+    recorder_forget(recorder);
     assert_run(recorder, PAWL_DATA_LOSS, "topics", topic, NULL);
-    assert_says(recorder, "50 is above");
-    assert_says(recorder, "from 0 to 20");
+    assert_says(recorder, finding);
+    assert_says(recorder, bounds);
     assert_int_equal(recorder_saved(recorder, topic, 0), 50);
     recorder_forget(recorder);
     assert_run(recorder, PAWL_OK, "topics", topic, "on_data_loss", "earliest", NULL);
-    recorder_check(recorder, topic, 0, 0, 20, true);
+    recorder_check(recorder, topic, 0, 0, count, true);
     recorder_free(recorder);
+    g_free(bounds);
     g_free(topic);
+}
+
+static void
+made_anew_and_shorter(void **state)
+{
+    (void) state;
+    make_anew_with(20, "50 is above");
 }
 
 /* Only the record before the stored offset tells. */
 static void
 made_anew_and_longer(void **state)
 {
-    char *topic = kafka_fixture_make("longer", 1, NULL);
-    job_recorder *recorder = recorder_new();
-
     (void) state;
-    kafka_fixture_fill(topic, 0, 50);
-    assert_run(recorder, PAWL_OK, "topics", topic, NULL);
-    kafka_fixture_delete(topic);
-    kafka_fixture_make_named(topic, 1, NULL);
-    kafka_fixture_fill(topic, 0, 80);
-
-    recorder_forget(recorder);
-    assert_run(recorder, PAWL_DATA_LOSS, "topics", topic, NULL);
-    assert_says(recorder, "50 has another record before it");
-    assert_says(recorder, "from 0 to 80");
-    assert_int_equal(recorder_saved(recorder, topic, 0), 50);
-    recorder_forget(recorder);
-    assert_run(recorder, PAWL_OK, "topics", topic, "on_data_loss", "earliest", NULL);
-    recorder_check(recorder, topic, 0, 0, 80, true);
-    recorder_free(recorder);
-    g_free(topic);
+    make_anew_with(80, "50 has another record before it");
 }
 
 /* Whoever deletes what was processed leaves no record before the stored offset. */

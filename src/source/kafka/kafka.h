@@ -6,7 +6,7 @@
  *     ask.c      questions to the brokers: partitions, bounds, offsets by time
  *     tap.c      partitions: starting and ending to read them, what was read ahead
  *     lane.c     records: from the shared queue to their open ranges; lane.h lists the files that help
- *     member.c   membership in a consumer group
+ *     member.c   membership in a consumer group; member.h lists the files
  *     nudge.c    waking a broker thread that sleeps although there is room
  *
  * How records flow. librdkafka's broker threads put parsed messages into a queue for each partition. An open range
