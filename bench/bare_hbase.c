@@ -85,13 +85,14 @@ put(const bare *client, const GString *body)
 }
 
 void
-bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
+bare_save(bare *client, int64_t offset, int64_t batch, const char *print, int64_t now_ms)
 {
     GString *body = g_string_new(NULL);
-    char column[64], number[24], note[100], guard[33];
+    char column[64], number[24], note[200], guard[33];
 
     g_snprintf(number, sizeof number, "%" PRId64, offset);
-    g_snprintf(note, sizeof note, "{\"batch\":%" PRId64 ",\"renewed_ms\":%" PRId64 "}", batch, now_ms);
+    g_snprintf(note, sizeof note, "{\"batch\":%" PRId64 ",\"renewed_ms\":%" PRId64 ",\"print\":\"%s\"}", batch, now_ms,
+               print);
     g_snprintf(guard, sizeof guard, "%032" PRIx64, batch);
     append_base64(body, "{\"Row\":[{\"key\":\"", client->row, "\",\"Cell\":[");
     for (int i = 0; i < client->partitions; i++) {

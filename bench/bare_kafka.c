@@ -47,22 +47,22 @@ bare_open(const char *address, int partitions)
 }
 
 static void
-note(rd_kafka_topic_partition_t *line, int64_t batch)
+note(rd_kafka_topic_partition_t *line, int64_t batch, const char *print)
 {
     rd_kafka_mem_free(NULL, line->metadata);
-    line->metadata = g_strdup_printf("{\"pawl\":1,\"batch\":%" PRId64 "}", batch);
+    line->metadata = g_strdup_printf("{\"pawl\":1,\"batch\":%" PRId64 ",\"print\":\"%s\"}", batch, print);
     line->metadata_size = strlen(line->metadata);
 }
 
 void
-bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
+bare_save(bare *client, int64_t offset, int64_t batch, const char *print, int64_t now_ms)
 {
     rd_kafka_resp_err_t code;
 
     (void) now_ms; /* Kafka notes it */
     for (int i = 0; i < client->offsets->cnt; i++) {
         client->offsets->elems[i].offset = offset;
-        note(&client->offsets->elems[i], batch);
+        note(&client->offsets->elems[i], batch, print);
     }
     code = rd_kafka_commit(client->consumer, client->offsets, 0);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)

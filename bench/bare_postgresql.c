@@ -31,13 +31,13 @@ bare_open(const char *address, int partitions)
     check(client,
           PQexec(client->conn, "SET client_min_messages = warning; DROP TABLE IF EXISTS bare;"
                                "CREATE TABLE bare (topic text COLLATE \"C\", partition integer, \"offset\" bigint,"
-                               " batch bigint, renewed bigint, PRIMARY KEY (topic, partition))"
+                               " batch bigint, print text, renewed bigint, PRIMARY KEY (topic, partition))"
                                " WITH (fillfactor = 70)"));
     check(client, PQprepare(client->conn, "save",
                             "INSERT INTO bare SELECT * FROM"
-                            " unnest($1::text[], $2::integer[], $3::bigint[], $4::bigint[], $5::bigint[])"
+                            " unnest($1::text[], $2::integer[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[])"
                             " ON CONFLICT (topic, partition) DO UPDATE SET \"offset\" = excluded.\"offset\","
-                            " batch = excluded.batch, renewed = excluded.renewed",
+                            " batch = excluded.batch, print = excluded.print, renewed = excluded.renewed",
                             0, NULL));
     return client;
 }
@@ -50,15 +50,16 @@ append(GString *array, const char *text)
 }
 
 void
-bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
+bare_save(bare *client, int64_t offset, int64_t batch, const char *print, int64_t now_ms)
 {
-    enum { TOPIC, PARTITION, OFFSET, BATCH, RENEWED, COLUMNS };
+    enum { TOPIC, PARTITION, OFFSET, BATCH, PRINT, RENEWED, COLUMNS };
     GString *arrays[COLUMNS];
     const char *values[COLUMNS];
-    char texts[COLUMNS][24] = {BARE_TOPIC};
+    char texts[COLUMNS][72] = {BARE_TOPIC};
 
     g_snprintf(texts[OFFSET], sizeof texts[OFFSET], "%" PRId64, offset);
     g_snprintf(texts[BATCH], sizeof texts[BATCH], "%" PRId64, batch);
+    g_strlcpy(texts[PRINT], print, sizeof texts[PRINT]);
     g_snprintf(texts[RENEWED], sizeof texts[RENEWED], "%" PRId64, now_ms);
     for (int column = 0; column < COLUMNS; column++)
         arrays[column] = g_string_new(NULL);

@@ -10,9 +10,9 @@
 #include "bare.h"
 
 /* As long as what pawl keeps beside an offset. */
-#define NOTE                                                                             \
-    "epoch=1764547200000000 pending=- at=%" PRId64 " batch=%" PRId64 " renewed=%" PRId64 \
-    " pid=1 host=localhost client=bench"
+#define NOTE                                                                                      \
+    "epoch=1764547200000000 pending=- at=%" PRId64 " batch=%" PRId64 " print=%s renewed=%" PRId64 \
+    " pid=1 host=localhost~0123456789abcdef client=bench"
 
 /* The fields and values of the first hash, then those of the second; in pieces, since Lua's stack is small. */
 static const char script[] = "for k = 1, 2 do\n"
@@ -61,14 +61,14 @@ bare_open(const char *address, int partitions)
 }
 
 void
-bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
+bare_save(bare *client, int64_t offset, int64_t batch, const char *print, int64_t now_ms)
 {
     const char **words = g_new(const char *, 5 + 4 * client->partitions);
-    char number[24], note[200];
+    char number[24], note[300];
     int count = 0;
 
     g_snprintf(number, sizeof number, "%" PRId64, offset);
-    g_snprintf(note, sizeof note, NOTE, offset, batch, now_ms);
+    g_snprintf(note, sizeof note, NOTE, offset, batch, print, now_ms);
     words[count++] = "EVALSHA";
     words[count++] = client->sha;
     words[count++] = "2";

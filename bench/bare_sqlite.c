@@ -35,25 +35,27 @@ bare_open(const char *address, int partitions)
     check(client, sqlite3_open(address, &client->db));
     run(client, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                 "DROP TABLE IF EXISTS bare;"
-                "CREATE TABLE bare (topic TEXT, partition INTEGER, \"offset\" INTEGER, batch INTEGER, renewed INTEGER,"
+                "CREATE TABLE bare (topic TEXT, partition INTEGER, \"offset\" INTEGER, batch INTEGER, print TEXT, "
+                "renewed INTEGER,"
                 " PRIMARY KEY (topic, partition)) WITHOUT ROWID");
     check(client, sqlite3_prepare_v2(client->db,
-                                     "INSERT INTO bare VALUES ('" BARE_TOPIC "', ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+                                     "INSERT INTO bare VALUES ('" BARE_TOPIC "', ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
                                      " SET \"offset\" = excluded.\"offset\", batch = excluded.batch,"
-                                     " renewed = excluded.renewed",
+                                     " print = excluded.print, renewed = excluded.renewed",
                                      -1, &client->upsert, NULL));
     return client;
 }
 
 void
-bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
+bare_save(bare *client, int64_t offset, int64_t batch, const char *print, int64_t now_ms)
 {
     run(client, "BEGIN IMMEDIATE");
     for (int i = 0; i < client->partitions; i++) {
         sqlite3_bind_int(client->upsert, 1, i);
         sqlite3_bind_int64(client->upsert, 2, offset);
         sqlite3_bind_int64(client->upsert, 3, batch);
-        sqlite3_bind_int64(client->upsert, 4, now_ms);
+        sqlite3_bind_text(client->upsert, 4, print, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(client->upsert, 5, now_ms);
         sqlite3_step(client->upsert);
         check(client, sqlite3_reset(client->upsert));
     }

@@ -54,7 +54,7 @@ bare_open(const char *address, int partitions)
 }
 
 void
-bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
+bare_save(bare *client, int64_t offset, int64_t batch, const char *print, int64_t now_ms)
 {
     int count = client->partitions + 1;
     zoo_op_t *ops = g_new(zoo_op_t, count);
@@ -66,7 +66,7 @@ bare_save(bare *client, int64_t offset, int64_t batch, int64_t now_ms)
     g_string_printf(notes, "client bench\nhost localhost\npid 1\nrenewed %" PRId64 "\ntopic " BARE_TOPIC "\n", now_ms);
     for (int i = 0; i < client->partitions; i++) {
         zoo_set_op_init(&ops[i], client->paths[i], number, size, -1, NULL);
-        g_string_append_printf(notes, "%d held %" PRId64 " -\n", i, batch);
+        g_string_append_printf(notes, "%d held %" PRId64 " - %s\n", i, batch, print);
     }
     zoo_set_op_init(&ops[client->partitions], client->root, notes->str, (int) notes->len, -1, NULL);
     check(zoo_multi(client->handle, count, ops, results));

@@ -19,6 +19,7 @@
 #define GOAL            1.3
 #define GOAL_PARTITIONS 100
 #define FIRST_OFFSET    1000000
+#define PRINT_FORMAT    "%" PRId64 "-0123456789abcdef0123456789abcdef" /* of the length that a job's prints have */
 
 /* What is measured. */
 typedef enum kind { SAVE, LOAD, BARE, KINDS } kind;
@@ -28,6 +29,7 @@ typedef struct contest {
     pawl_store *store;
     bare *client;
     char group[64];
+    char print[PAWL_PRINT_SIZE];
     int partitions;
     pawl_save_line *lines;
     pawl_partition *asked;
@@ -96,10 +98,12 @@ take_turn(contest *all, kind what, int round)
     int64_t offset = FIRST_OFFSET + round, batch = round + 1, start;
     pawl_error err;
 
+    g_snprintf(all->print, sizeof all->print, PRINT_FORMAT, offset);
     for (int i = 0; what == SAVE && i < all->partitions; i++) {
         all->lines[i].expected = pawl_position_at(offset);
         all->lines[i].until = offset + 1;
         all->lines[i].batch = batch;
+        all->lines[i].print = all->print;
     }
     start = g_get_monotonic_time();
     if (what == SAVE)
@@ -109,7 +113,7 @@ take_turn(contest *all, kind what, int round)
               pawl_store_load(all->store, all->group, all->asked, (size_t) all->partitions, all->entries, NULL, &err),
               &err);
     else
-        bare_save(all->client, offset + 1, batch, g_get_real_time() / 1000);
+        bare_save(all->client, offset + 1, batch, all->print, g_get_real_time() / 1000);
     return g_get_monotonic_time() - start;
 }
 
