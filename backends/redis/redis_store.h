@@ -77,10 +77,9 @@ typedef struct pawl__redis_store {
     /* script.c */
     char *hashes[PAWL__REDIS_SCRIPTS];
 
-    /* write.c, save.c: what our last acquire and our last save have written into all states */
+    /* write.c: our last acquire: the end of a state that it wrote, and its epoch */
     char *owner;
-    int64_t last_batch;
-    int64_t last_renewed_ms;
+    int64_t epoch;
 
     /* rollback.c: what this handle saved last; NULL: nothing yet */
     char *saved_group;

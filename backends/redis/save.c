@@ -7,45 +7,14 @@
 
 #include "util/clock.h"
 
-/* Whether the script SAVE will do: lines of one batch, without prints, of partitions that were acquired together. */
+/* Whether the script SAVE will do: lines of one batch, of partitions that were acquired together. */
 static bool
 are_alike(const pawl_save_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (lines[i].batch == 0 || lines[i].batch != lines[0].batch || lines[i].epoch != lines[0].epoch ||
-            (lines[i].print != NULL && lines[i].print[0] != '\0'))
+        if (lines[i].batch == 0 || lines[i].batch != lines[0].batch || lines[i].epoch != lines[0].epoch)
             return false;
     return true;
-}
-
-static void
-add_batch(pawl__redis_args *args, int64_t batch, int64_t renewed_ms)
-{
-    pawl__redis_args_printf(args, "batch=%" PRId64 " pending=- at=", batch);
-    pawl__redis_args_printf(args, " print= renewed=%" PRId64, renewed_ms);
-}
-
-static void
-add_alike(pawl__redis_store *store, pawl__redis_changes *changes, const pawl_save_line *lines, size_t count,
-          int64_t now_ms)
-{
-    pawl__redis_args *args = &changes->args;
-
-    pawl__redis_args_add_number(args, (int64_t) count);
-    pawl__redis_args_printf(args, "epoch=%" PRId64 " ", lines[0].epoch);
-    add_batch(args, lines[0].batch, now_ms);
-    add_batch(args, store->last_batch, store->last_renewed_ms);
-    pawl__redis_args_add(args, store->owner != NULL ? store->owner : "");
-    store->last_batch = lines[0].batch;
-    store->last_renewed_ms = now_ms;
-    for (size_t i = 0; i < count; i++)
-        pawl__redis_changes_add(changes, lines[i].partition, lines[i].epoch, lines[i].expected);
-    for (size_t i = 0; i < count; i++)
-        pawl__redis_args_add_position(args, lines[i].expected);
-    for (size_t i = 0; i < count; i++) {
-        pawl__redis_args_add_field(args, lines[i].partition);
-        pawl__redis_args_add_number(args, lines[i].until);
-    }
 }
 
 static void
@@ -60,6 +29,27 @@ add_print(pawl__redis_args *args, const char *print)
     escaped = pawl__redis_escape(print);
     pawl__redis_args_add(args, escaped);
     g_free(escaped);
+}
+
+static void
+add_alike(const pawl__redis_store *store, pawl__redis_changes *changes, const pawl_save_line *lines, size_t count,
+          int64_t now_ms)
+{
+    pawl__redis_args *args = &changes->args;
+
+    pawl__redis_args_add_number(args, (int64_t) count);
+    pawl__redis_args_printf(args, "epoch=%" PRId64 " ", lines[0].epoch);
+    pawl__redis_args_printf(args, "batch=%" PRId64 " pending=- at=", lines[0].batch);
+    pawl__redis_args_printf(args, " renewed=%" PRId64 " ", now_ms);
+    pawl__redis_args_add(args, store->owner != NULL ? store->owner : "");
+    for (size_t i = 0; i < count; i++)
+        pawl__redis_changes_add(changes, lines[i].partition, lines[i].epoch, lines[i].expected);
+    for (size_t i = 0; i < count; i++)
+        pawl__redis_args_add_position(args, lines[i].expected);
+    for (size_t i = 0; i < count; i++)
+        pawl__redis_args_add_number(args, lines[i].until);
+    for (size_t i = 0; i < count; i++)
+        add_print(args, lines[i].print);
 }
 
 /* The same for the script CHANGE. Position saves keep the number of the batch that is there. */

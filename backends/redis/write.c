@@ -9,16 +9,6 @@
 
 /* ------------------------------------------------------------------------------------------------------- acquire -- */
 
-/*
- * Epochs are taken from the clock, in microseconds, rather than counted: a failover may forget an acquire, and the next
- * owner must not get the number that the forgotten one still works under.
- */
-static int64_t
-next_epoch(int64_t seen, int64_t now_us)
-{
-    return MAX(seen + 1, now_us);
-}
-
 static pawl_status
 check_epochs(pawl__redis_store *store, const char *group, const pawl_acquire_line *lines, size_t count, pawl_error *err)
 {
@@ -33,12 +23,27 @@ check_epochs(pawl__redis_store *store, const char *group, const pawl_acquire_lin
     return PAWL_OK;
 }
 
+/*
+ * One for all partitions of an acquire, and for no other acquire of this owner. Epochs are taken from the clock, in
+ * microseconds, rather than counted: a failover may forget an acquire, and the next owner must not get the number that the
+ * forgotten one still works under.
+ */
+static int64_t
+next_epoch(const pawl__redis_store *store, const pawl_acquire_line *lines, size_t count)
+{
+    int64_t epoch = MAX(g_get_real_time(), store->epoch + 1);
+
+    for (size_t i = 0; i < count; i++)
+        epoch = MAX(epoch, lines[i].epoch_seen + 1);
+    return epoch;
+}
+
 /* The end of a state that this owner writes. The caller frees it. */
 static char *
 owner_text(const pawl_owner *owner)
 {
     char *host = pawl__redis_escape(owner->host), *client = pawl__redis_escape(owner->client_id);
-    char *text = g_strdup_printf(" pid=%" PRId64 " host=%s client=%s", owner->pid, host, client);
+    char *text = g_strdup_printf("pid=%" PRId64 " host=%s client=%s", owner->pid, host, client);
 
     g_free(host);
     g_free(client);
@@ -67,7 +72,6 @@ pawl__redis_acquire(void *self, const pawl_store_call *call, const pawl_owner *o
                     pawl_acquire_line *lines, size_t count, pawl_error *err)
 {
     pawl__redis_store *store = self;
-    int64_t now_us = g_get_real_time();
     redisReply *reply = NULL;
     pawl__redis_args args;
     pawl_status status = check_epochs(store, call->group, lines, count, err);
@@ -77,13 +81,15 @@ pawl__redis_acquire(void *self, const pawl_store_call *call, const pawl_owner *o
         return status;
     g_free(store->owner);
     store->owner = owner_text(owner);
+    store->epoch = next_epoch(store, lines, count);
     pawl__redis_args_init(&args);
     pawl__redis_args_add(&args, cluster != NULL ? cluster : "");
-    pawl__redis_args_printf(&args, "renewed=%" PRId64 "%s", owner->renewed_ms, store->owner);
+    pawl__redis_args_add_number(&args, owner->renewed_ms);
+    pawl__redis_args_add(&args, store->owner);
+    pawl__redis_args_add_number(&args, store->epoch);
     for (size_t i = 0; i < count; i++) {
         pawl__redis_args_add_field(&args, lines[i].partition);
         pawl__redis_args_add_number(&args, lines[i].epoch_seen);
-        pawl__redis_args_add_number(&args, next_epoch(lines[i].epoch_seen, now_us));
         pawl__redis_args_add_position(&args, lines[i].initial);
     }
     status = pawl__redis_run(store, call, PAWL__REDIS_ACQUIRE, &args, &reply, err);
@@ -94,7 +100,7 @@ pawl__redis_acquire(void *self, const pawl_store_call *call, const pawl_owner *o
         status = explain_acquire(store, call->group, &lines[refused], reply, err);
     freeReplyObject(reply);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        lines[i].ret_epoch = next_epoch(lines[i].epoch_seen, now_us);
+        lines[i].ret_epoch = store->epoch;
     return status;
 }
 

@@ -188,6 +188,50 @@ a_former_owner_saves_nothing(void **state)
     assert_offset(suite, "t", 0, pawl_position_at(15));
 }
 
+/* To be the last who acquired something is not to own what another has acquired before that. */
+static void
+a_former_owner_acquires_something_else(void **state)
+{
+    suite_state *suite = *state;
+    pawl_store *second = suite_open(suite->under_test, 5000);
+    pawl_save_line lines[2];
+    pawl_error err;
+
+    suite_need(suite, PAWL_STORE_CAS_EPOCH);
+    lines[0] = suite_line("t", 0, suite_acquire(suite->store, suite->group, "t", 0, pawl_position_at(1)),
+                          pawl_position_at(1), 2);
+    suite_acquire(second, suite->group, "t", 0, pawl_position_absent());
+    lines[1] = suite_line("t", 1, suite_acquire(suite->store, suite->group, "t", 1, pawl_position_at(1)),
+                          pawl_position_at(1), 2);
+
+    assert_status(PAWL_FENCED, pawl_store_save(suite->store, suite->group, &lines[0], 1, &err), err);
+    assert_status(PAWL_FENCED, pawl_store_save(suite->store, suite->group, lines, 2, &err), err);
+    assert_status(PAWL_OK, pawl_store_save(suite->store, suite->group, &lines[1], 1, &err), err);
+    assert_offset(suite, "t", 0, pawl_position_at(1));
+    assert_offset(suite, "t", 1, pawl_position_at(2));
+    pawl_store_close(second);
+}
+
+/* What is acquired at another time, by oneself or by another, and released, leaves an owner what it has. */
+static void
+an_owner_stays_what_else_happens(void **state)
+{
+    suite_state *suite = *state;
+    pawl_store *second = suite_open(suite->under_test, 5000);
+    int64_t epoch = suite_acquire(suite->store, suite->group, "t", 0, pawl_position_at(1));
+    pawl_acquire_line other = {.partition = {"t", 2}};
+    pawl_error err;
+
+    suite_acquire(suite->store, suite->group, "t", 1, pawl_position_at(1));
+    assert_status(PAWL_OK, suite_save(suite->store, suite->group, "t", 0, epoch, pawl_position_at(1), 2, &err), err);
+    other.ret_epoch = suite_acquire(second, suite->group, "t", 2, pawl_position_at(1));
+    assert_status(PAWL_OK, suite_save(suite->store, suite->group, "t", 0, epoch, pawl_position_at(2), 3, &err), err);
+    assert_status(PAWL_OK, pawl_store_release(second, suite->group, &other, 1, &err), err);
+    assert_status(PAWL_OK, suite_save(suite->store, suite->group, "t", 0, epoch, pawl_position_at(3), 4, &err), err);
+    assert_offset(suite, "t", 0, pawl_position_at(4));
+    pawl_store_close(second);
+}
+
 static void
 release_keeps_offset_and_epoch(void **state)
 {
@@ -262,11 +306,18 @@ handles_see_the_same(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    suite_test(nothing_stored_is_zeros),      suite_test(acquire_records_the_owner),
-    suite_test(an_owner_s_longest_names),     suite_test(initial_only_where_absent),
-    suite_test(acquire_of_what_is_nowhere),   suite_test(acquire_is_all_or_nothing),
-    suite_test(a_former_owner_saves_nothing), suite_test(release_keeps_offset_and_epoch),
-    suite_test(release_only_clears_its_own),  suite_test(groups_do_not_meet),
+    suite_test(nothing_stored_is_zeros),
+    suite_test(acquire_records_the_owner),
+    suite_test(an_owner_s_longest_names),
+    suite_test(initial_only_where_absent),
+    suite_test(acquire_of_what_is_nowhere),
+    suite_test(acquire_is_all_or_nothing),
+    suite_test(a_former_owner_saves_nothing),
+    suite_test(a_former_owner_acquires_something_else),
+    suite_test(an_owner_stays_what_else_happens),
+    suite_test(release_keeps_offset_and_epoch),
+    suite_test(release_only_clears_its_own),
+    suite_test(groups_do_not_meet),
     suite_test(handles_see_the_same),
 };
 
