@@ -103,7 +103,6 @@ static const char release[] = PRELUDE
     "  end\n"
     "end\n"
     "set(states, written, 1, #written)\n"
-    "redis.call('HDEL', states, 'owner')\n"
     "return {'OK'}";
 
 /* Plan, remove, and a save that has no number: the time, then lines of field, epoch, expected, and what offset, batch,
