@@ -64,6 +64,11 @@ check_members(const pawl__settings *settings, pawl_error *err)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "instance_id is for members = group, and this job is alone");
     if (settings->members == PAWL__MEMBERS_ALONE)
         return PAWL_OK;
+    if (g_ascii_isspace(settings->group[0]))
+        return pawl_error_set(
+            err, PAWL_INVALID, 0, 0,
+            "group '%s': with members = group it must not begin with a blank, which librdkafka cuts off",
+            settings->group);
     if (settings->partitions != NULL)
         return pawl_error_set(err, PAWL_INVALID, 0, 0,
                               "members = group shares whole topics: set topics or topics_pattern, not partitions");
