@@ -318,7 +318,7 @@ static void
 a_table_that_does_not_stay(void **state)
 {
     char *url = raw_url_with("?table=gone");
-    pawl_store_options options = {.size = sizeof options, .timeout_ms = 1000};
+    pawl_store_options options = {.size = sizeof options, .timeout_ms = 4000};
     pawl_owner owner = suite_owner("suite");
     pawl_acquire_line line = {.partition = {"t", 0}};
     pawl_store *store;
