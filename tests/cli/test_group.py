@@ -61,6 +61,7 @@ class Group:
 
     def leave(self, name, code=0):
         job = self.members.pop(name)
+        wait_for(job.log, 60)  # before its first line it may not have got as far as to take signals
         job.process.terminate()
         return job.end(job.process, code)
 

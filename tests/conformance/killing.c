@@ -28,8 +28,10 @@ stored_number(pawl_store *store, const char *group, pawl_entry entries[PARTITION
     if (pawl_store_load(store, group, partitions, PARTITIONS, entries, NULL, err) != PAWL_OK)
         return -1;
     for (int i = 1; i < PARTITIONS; i++)
-        if (!pawl_position_equal(entries[i].offset, entries[0].offset) || entries[i].batch != entries[0].batch)
+        if (!pawl_position_equal(entries[i].offset, entries[0].offset) || entries[i].batch != entries[0].batch) {
+            pawl_error_set(err, PAWL_FAILED, 0, 0, "the save is torn");
             return -1;
+        }
     return entries[0].offset.known ? entries[0].offset.offset : 0;
 }
 
@@ -68,6 +70,19 @@ save_number(const conformance *under_test, pawl_store *store, const char *group,
     return status == PAWL_OK ? pawl_store_save(store, group, lines, PARTITIONS, err) : status;
 }
 
+/*
+ * Takes all partitions over, and returns the number that is stored then. The last save of who died before may have been on
+ * its way until that moment, and not after it: a new owner reads again, as a job does.
+ */
+static int64_t
+take_over(pawl_store *store, const char *group, pawl_entry entries[PARTITIONS], pawl_save_line *ret_lines,
+          pawl_error *err)
+{
+    if (stored_number(store, group, entries, err) < 0 || acquire_all(store, group, entries, ret_lines, err) != PAWL_OK)
+        return -1;
+    return stored_number(store, group, entries, err);
+}
+
 static void
 save_until_killed(const conformance *under_test, const char *group, int report)
 {
@@ -80,19 +95,14 @@ save_until_killed(const conformance *under_test, const char *group, int report)
     pawl_status status = pawl_store_open(under_test->url, &options, &store, &err);
 
     if (status == PAWL_OK)
-        number = stored_number(store, group, entries, &err);
-    if (number >= 0)
-        status = acquire_all(store, group, entries, lines, &err);
-    /* The last save of who died before may have been on its way until then: a new owner reads again, as a job does. */
-    if (number >= 0 && status == PAWL_OK)
-        number = stored_number(store, group, entries, &err);
+        number = take_over(store, group, entries, lines, &err);
     while (number >= 0 && status == PAWL_OK) {
         number++;
         status = save_number(under_test, store, group, lines, number, &err);
         if (status == PAWL_OK && write(report, &number, sizeof number) != sizeof number)
             break;
     }
-    fprintf(stderr, "the saving process ended: %s\n", number < 0 ? "the save is torn" : err.message);
+    fprintf(stderr, "the saving process ended: %s\n", err.message);
     _exit(1);
 }
 
@@ -136,6 +146,7 @@ kill_at_random(pid_t victim, int report, GRand *random, int64_t number)
 static int64_t
 one_round(suite_state *suite, GRand *random, int64_t before)
 {
+    pawl_save_line lines[PARTITIONS];
     pawl_entry entries[PARTITIONS];
     pawl_store *store;
     int report[2];
@@ -157,8 +168,10 @@ one_round(suite_state *suite, GRand *random, int64_t before)
     assert_true(reported >= before);
 
     store = suite_open(suite->under_test, 20000);
-    stored = stored_number(store, suite->group, entries, &err);
+    stored = take_over(store, suite->group, entries, lines, &err);
     pawl_store_close(store);
+    if (stored < 0)
+        fail_msg("%s", err.message);
     assert_in_range(stored, reported, reported + 1);
     assert_int_equal(entries[0].batch, stored);
     if (suite->under_test->get_result != NULL && stored > 0)
