@@ -193,11 +193,12 @@ static void
 a_former_owner_acquires_something_else(void **state)
 {
     suite_state *suite = *state;
-    pawl_store *second = suite_open(suite->under_test, 5000);
     pawl_save_line lines[2];
+    pawl_store *second;
     pawl_error err;
 
     suite_need(suite, PAWL_STORE_CAS_EPOCH);
+    second = suite_open(suite->under_test, 5000);
     lines[0] = suite_line("t", 0, suite_acquire(suite->store, suite->group, "t", 0, pawl_position_at(1)),
                           pawl_position_at(1), 2);
     suite_acquire(second, suite->group, "t", 0, pawl_position_absent());

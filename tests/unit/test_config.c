@@ -287,7 +287,7 @@ wrong_together(void **state)
          "group ' g': with members = group it must not begin with a blank, which librdkafka cuts off"},
         {{"group", "g", "store", "sqlite:x", "partitions", "a:0", "members", "group"},
          "members = group shares whole topics: set topics or topics_pattern, not partitions"},
-        {{"group", "g", "store", "sqlite:x", "topics", "a", "members", "group", "takeover", "fail"},
+        {{"group", "g", "store", "sqlite:x", "topics", "a", "members", "group", "takeover", "refuse"},
          "members = group leaves it to the group who owns a partition: takeover has to be now"},
         {{"group", "g", "store", "kafka:", "topics", "a", "mirror", "kafka"},
          "mirror = kafka is for other stores: with a kafka: store offsets are in the group already"},
