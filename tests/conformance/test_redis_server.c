@@ -121,6 +121,17 @@ no_memory_left(void **state)
     assert_status(PAWL_OK, save_next(fix, 1, &err), err);
 }
 
+/* It is no answer to a password that happens to be the first thing said. */
+static void
+no_room_for_another_client(void **state)
+{
+    fixture *fix = *state;
+
+    raw_do(fix->url, "CONFIG SET maxclients 1");
+    assert_no_store_at(fix->server, "", PAWL_UNREACHABLE, "maxclients");
+    assert_no_store_at(fix->server, "?password=sesame", PAWL_UNREACHABLE, "maxclients");
+}
+
 static void
 something_else_under_our_key(void **state)
 {
@@ -358,6 +369,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scripts_that_are_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_memory_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_room_for_another_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(something_else_under_our_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_state_that_is_no_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_user_who_may_not_wait, set_up, tear_down),
