@@ -21,6 +21,10 @@ kafka_open(void *self, const pawl_store_setup *setup, pawl_error *err)
     if (setup->path[0] != '\0' && strcmp(setup->path, "/") != 0)
         return pawl_error_set(err, PAWL_INVALID, 0, 0, "%s: a path has no meaning here: write kafka://HOST:PORT",
                               setup->url);
+    if (setup->user != NULL || setup->password != NULL)
+        return pawl_error_set(
+            err, PAWL_INVALID, 0, 0,
+            "%s: a user and a password are settings here: kafka.sasl.username and kafka.sasl.password", setup->url);
     return pawl__kafka_store_configure(store, setup, err);
 }
 

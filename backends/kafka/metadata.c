@@ -8,22 +8,42 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>
 
 #include "util/text.h"
 
 #define LAYOUT 1
 
+static void
+gen_number(yajl_gen json, const char *name, int64_t number)
+{
+    yajl_gen_string(json, (const unsigned char *) name, strlen(name));
+    yajl_gen_integer(json, number);
+}
+
 char *
 pawl__kafka_store_metadata_text(const pawl__kafka_metadata *metadata)
 {
-    char pending[40] = "", print[PAWL_PRINT_SIZE + 16] = "";
+    yajl_gen json = yajl_gen_alloc(NULL);
+    const unsigned char *bytes;
+    size_t size;
+    char *text;
 
+    yajl_gen_map_open(json);
+    gen_number(json, "pawl", LAYOUT);
+    gen_number(json, "batch", metadata->batch);
     if (metadata->pending.known)
-        g_snprintf(pending, sizeof pending, ",\"pending\":%" PRId64, metadata->pending.offset);
-    if (metadata->print[0] != '\0')
-        g_snprintf(print, sizeof print, ",\"print\":\"%s\"", metadata->print); /* needs no escaping */
-    return g_strdup_printf("{\"pawl\":%d,\"batch\":%" PRId64 "%s%s}", LAYOUT, metadata->batch, pending, print);
+        gen_number(json, "pending", metadata->pending.offset);
+    if (metadata->print[0] != '\0') {
+        yajl_gen_string(json, (const unsigned char *) "print", strlen("print"));
+        yajl_gen_string(json, (const unsigned char *) metadata->print, strlen(metadata->print));
+    }
+    yajl_gen_map_close(json);
+    yajl_gen_get_buf(json, &bytes, &size);
+    text = g_strndup((const char *) bytes, size);
+    yajl_gen_free(json);
+    return text;
 }
 
 /* A number that is not negative. False: there is none of that name, or it is something else. */

@@ -200,8 +200,6 @@ pawl__kafka_store_failed(const pawl__kafka_store *store, rd_kafka_resp_err_t cod
                               "%s: %s: the group has members that read this topic: end them first", store->url, what);
     case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
     case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
     case RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT:
     case RD_KAFKA_RESP_ERR__WAIT_COORD:
         return pawl_error_set(err, PAWL_FAILED, PAWL_ERROR_RETRIABLE, code, "%s: %s: %s", store->url, what, reason);
@@ -210,6 +208,9 @@ pawl__kafka_store_failed(const pawl__kafka_store *store, rd_kafka_resp_err_t cod
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
     case RD_KAFKA_RESP_ERR__DESTROY:
     case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    /* A coordinator answers so as well when it has written a commit, and its replicas have not. */
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
         return pawl_error_set(err, is_write ? PAWL_OUTCOME_UNKNOWN : PAWL_UNREACHABLE,
                               is_write ? 0 : PAWL_ERROR_RETRIABLE, code, "%s: %s: %s", store->url, what, reason);
     default:

@@ -40,12 +40,12 @@ save_writes_what_it_is_given(void **state)
     pawl_error err;
 
     line.batch = 7;
-    line.print = "0123456789abcdef";
+    line.print = "0123-9f \"\\/%ü";
     assert_status(PAWL_OK, pawl_store_save(suite->store, suite->group, &line, 1, &err), err);
     entry = suite_load(suite->store, suite->group, "t", 0);
     assert_true(pawl_position_equal(entry.offset, pawl_position_at(42)));
     assert_int_equal(entry.batch, 7);
-    assert_string_equal(entry.print, "0123456789abcdef");
+    assert_string_equal(entry.print, line.print);
     assert_epoch(suite, &entry, epoch);
     assert_string_equal(entry.owner.client_id, before.owner.client_id);
     assert_true(entry.owner.renewed_ms >= before.owner.renewed_ms);

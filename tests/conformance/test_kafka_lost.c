@@ -133,6 +133,25 @@ a_lost_answer_is_asked_for_again(void **state)
     }
 }
 
+/* Nothing but the offset says who wrote it: what is there is taken as it is. */
+static void
+an_acquire_is_asked_for_again(void **state)
+{
+    fixture *fix = *state;
+    pawl_acquire_line line = {.partition = {"even", 0}, .initial = pawl_position_at(5)};
+    pawl_owner owner = suite_owner("suite");
+    pawl_store *store = suite_open(&kafka, 10000);
+    char *group = g_strconcat(fix->group, "-new", NULL);
+    pawl_error err;
+
+    suite_load(store, group, "even", 0);
+    proxy_lose_answers(between, 1 << 1); /* of the commit, which follows a load */
+    assert_status(PAWL_OK, pawl_store_acquire(store, group, &owner, NULL, &line, 1, &err), err);
+    assert_int_equal(suite_load(store, group, "even", 0).offset.offset, 5);
+    pawl_store_close(store);
+    g_free(group);
+}
+
 static void
 a_request_that_never_comes_is_sent_again(void **state)
 {
@@ -245,6 +264,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_save_is_one_request, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_answer_is_asked_for_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_acquire_is_asked_for_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_request_that_never_comes_is_sent_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_waits_for_a_slow_broker, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancel_ends_a_load, set_up, tear_down),
