@@ -61,6 +61,18 @@ option_names(const pawl_store_backend *backend)
     return g_string_free(names, FALSE);
 }
 
+/* The URL is shown without its query: the value of an option that nobody knows may be a secret. */
+static pawl_status
+unknown_option(const pawl_store_backend *backend, const pawl__url *url, const char *name, pawl_error *err)
+{
+    char *names = option_names(backend);
+
+    pawl_error_set(err, PAWL_INVALID, 0, 0, "%.*s: a %s: store has no option '%s'; its options are: %s",
+                   (int) strcspn(url->masked, "?"), url->masked, backend->scheme, name, names);
+    g_free(names);
+    return PAWL_INVALID;
+}
+
 static pawl_status
 check_options(const pawl_store_backend *backend, const pawl__url *url, pawl_error *err)
 {
@@ -68,17 +80,9 @@ check_options(const pawl_store_backend *backend, const pawl__url *url, pawl_erro
     gpointer name;
 
     g_hash_table_iter_init(&iter, url->query);
-    while (g_hash_table_iter_next(&iter, &name, NULL)) {
-        char *names;
-
-        if (find_option(backend, name) != NULL)
-            continue;
-        names = option_names(backend);
-        pawl_error_set(err, PAWL_INVALID, 0, 0, "%s: a %s: store has no option '%s'; its options are: %s", url->masked,
-                       backend->scheme, (const char *) name, names);
-        g_free(names);
-        return PAWL_INVALID;
-    }
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (find_option(backend, name) == NULL)
+            return unknown_option(backend, url, name, err);
     return PAWL_OK;
 }
 

@@ -105,6 +105,7 @@ WRONG = [
     (f"offsets set {THERE} t:0=1 --timeout 500ms", 5, "the brokers do not tell"),
     (f"lag {THERE}", 1, "nothing is stored for group 'g' in sqlite:"),
     (f"lag {WHERE}", 2, "--brokers HOST:PORT is required"),
+    ("offsets show --store kafka://me:x@127.0.0.1:1 --group g", 2, "kafka.sasl.username"),
     ("peek t:0:0-1", 2, "--brokers HOST:PORT is required"),
     ("peek --brokers 127.0.0.1:1", 2, "TOPIC:PARTITION:FROM-UNTIL is missing"),
     ("peek --brokers 127.0.0.1:1 t:0", 2, '"t:0" is not TOPIC:PARTITION:FROM-UNTIL'),
@@ -126,8 +127,9 @@ def test_wrong(pawl, tmp_path, line, code, message):
 
 
 def test_a_secret_is_not_shown(pawl, tmp_path):
-    result = pawl("offsets", "show", "--store", "nonsense://me:hunter2@host/", "--group", "g", code=2)
-    assert "hunter2" not in result.err
+    for url in "nonsense://me:hunter2@host/", "redis://host/?pasword=hunter2", "kafka://me:hunter2@host:9092":
+        result = pawl("offsets", "show", "--store", url, "--group", "g", code=2)
+        assert "hunter2" not in result.err
     result = pawl("offsets", "set", "--store", f"sqlite:{tmp_path}/x", "--group", "g", "--brokers", "127.0.0.1:1",
                   "--kafka", "sasl.password=hunter2", "--kafka", "no.such.thing=hunter2", "t:0=1", code=2)
     assert "hunter2" not in result.err
