@@ -138,32 +138,34 @@ static const char change[] =
             "return {'OK'}";
 
 /*
- * The ordinary save, where all lines have the same epoch and batch: how many; of the states that it writes what stands
- * before the batch, from there to the offset, and between print and owner; our owner. Then all fields, what offset each
- * has, what it shall have, and the prints.
+ * The ordinary save, where all lines have the same epoch and batch: how many; the words of a state up to the epoch, from
+ * there to the offset, and from the print to the owner; our owner. Then all fields, what offset each has, what it shall
+ * have, and the prints.
  *
- * While nobody has acquired anything since our owner did, under this epoch, there is no need to look at the states, which
- * would take as long as all the rest.
+ * Only an acquire changes an epoch, and it writes the group's `owner`. While that is ours, with this epoch, every epoch of
+ * that acquire stands, and there is no need to look at the states, which would take as long as all the rest.
  */
 static const char save[] = PRELUDE
-    "local argv, count, epoch, time, owner = ARGV, tonumber(ARGV[1]), ARGV[2], ARGV[4], ARGV[5]\n"
-    "local found, known = get(offsets, argv, 6, 5 + count)\n"
+    "local argv, count, epoch, batch, renewed, owner = ARGV, tonumber(ARGV[1]), unpack(ARGV, 2, 5)\n"
+    "local field_at, expected_at, until_at, print_at = 5, 5 + count, 5 + 2 * count, 5 + 3 * count\n"
+    "local found, known = get(offsets, argv, field_at + 1, field_at + count)\n"
     "if redis.call('HGET', states, 'owner') ~= epoch .. owner then\n"
-    "  known = get(states, argv, 6, 5 + count)\n"
+    "  known = get(states, argv, field_at + 1, field_at + count)\n"
     "end\n"
     "local function owner_of(state)\n"
     "  local before = state and string.sub(state, 1, #epoch) == epoch and string.find(state, ' pid=', 1, true)\n"
     "  return before and string.sub(state, before + 1)\n"
     "end\n"
-    "local head, moved, written = epoch .. ARGV[3], {}, {}\n"
+    "local moved, written = {}, {}\n"
     "for i = 1, count do\n"
-    "  local field, expected, offset = argv[5 + i], argv[5 + count + i], argv[5 + 2 * count + i]\n"
-    "  local line_owner = known and owner_of(known[i]) or not known and owner\n"
+    "  local field, expected, offset = argv[field_at + i], argv[expected_at + i], argv[until_at + i]\n"
+    "  local line_owner = owner\n"
+    "  if known then line_owner = owner_of(known[i]) end\n"
     "  if not line_owner or found[i] ~= (expected ~= '-' and expected) then\n"
     "    return {'LINE', i - 1, found[i], redis.call('HGET', states, field)}\n"
     "  end\n"
     "  moved[2 * i - 1], moved[2 * i], written[2 * i - 1] = field, offset, field\n"
-    "  written[2 * i] = head .. offset .. ' print=' .. argv[5 + 3 * count + i] .. time .. line_owner\n"
+    "  written[2 * i] = epoch .. batch .. offset .. ' print=' .. argv[print_at + i] .. renewed .. line_owner\n"
     "end\n"
     "set(offsets, moved, 1, 2 * count)\n"
     "set(states, written, 1, 2 * count)\n"
