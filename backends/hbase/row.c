@@ -349,7 +349,8 @@ void
 pawl__hbase_put_end(const pawl__hbase_store *store, GString *put, const char *new_guard, const char *old_guard)
 {
     pawl__hbase_put_cell(store, put, "guard", new_guard);
-    pawl__hbase_put_cell(store, put, "guard", old_guard); /* the last one is what is expected; "": nothing */
+    /* With check=put the gateway takes the last cell off, and writes the rest only where it finds that; "": nothing. */
+    pawl__hbase_put_cell(store, put, "guard", old_guard);
     g_string_append(put, "]}]}");
 }
 

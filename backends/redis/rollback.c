@@ -33,7 +33,7 @@ saved_free(void *value)
 
 /* What was saved last, or NULL. */
 static saved *
-find_any(const pawl__redis_store *store, const char *group, pawl_partition partition)
+last_saved(const pawl__redis_store *store, const char *group, pawl_partition partition)
 {
     if (store->saved == NULL || strcmp(store->saved_group, group) != 0)
         return NULL;
@@ -42,9 +42,9 @@ find_any(const pawl__redis_store *store, const char *group, pawl_partition parti
 
 /* The same, if it was under this epoch. */
 static saved *
-find(const pawl__redis_store *store, const char *group, pawl_partition partition, int64_t epoch)
+last_saved_under(const pawl__redis_store *store, const char *group, pawl_partition partition, int64_t epoch)
 {
-    saved *last = find_any(store, group, partition);
+    saved *last = last_saved(store, group, partition);
 
     return last != NULL && last->epoch == epoch ? last : NULL;
 }
@@ -60,11 +60,11 @@ remember_group(pawl__redis_store *store, const char *group)
     store->saved = g_hash_table_new_full(pawl__partition_hash, pawl__partition_equal, NULL, saved_free);
 }
 
-/* The same as find(), and where nothing was saved yet it is what the line expects. */
+/* The same as last_saved_under(), and where nothing was saved yet it is what the line expects. */
 static saved *
-find_or_add(pawl__redis_store *store, const char *group, const pawl_save_line *line)
+last_saved_or_new(pawl__redis_store *store, const char *group, const pawl_save_line *line)
 {
-    saved *last = find(store, group, line->partition, line->epoch);
+    saved *last = last_saved_under(store, group, line->partition, line->epoch);
 
     if (last != NULL)
         return last;
@@ -81,7 +81,7 @@ void
 pawl__redis_remember_saved(pawl__redis_store *store, const char *group, const pawl_save_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        saved *last = find_or_add(store, group, &lines[i]);
+        saved *last = last_saved_or_new(store, group, &lines[i]);
 
         last->offset = pawl_position_at(lines[i].until);
         last->in_flight = last->pending = pawl_position_absent();
@@ -92,14 +92,14 @@ void
 pawl__redis_remember_in_flight(pawl__redis_store *store, const char *group, const pawl_save_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        find_or_add(store, group, &lines[i])->in_flight = pawl_position_at(lines[i].until);
+        last_saved_or_new(store, group, &lines[i])->in_flight = pawl_position_at(lines[i].until);
 }
 
 void
 pawl__redis_remember_planned(pawl__redis_store *store, const char *group, const pawl_plan_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        saved *last = find(store, group, lines[i].partition, lines[i].epoch);
+        saved *last = last_saved_under(store, group, lines[i].partition, lines[i].epoch);
 
         if (last != NULL)
             last->pending = lines[i].pending;
@@ -116,7 +116,7 @@ void
 pawl__redis_remember_read(pawl__redis_store *store, const char *group, const pawl_entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        saved *last = find(store, group, entries[i].partition, entries[i].epoch);
+        saved *last = last_saved_under(store, group, entries[i].partition, entries[i].epoch);
 
         if (last == NULL || !has_arrived(last, &entries[i]))
             continue;
@@ -150,7 +150,7 @@ fate_of(const saved *last, const pawl__redis_found *found)
 bool
 pawl__redis_went_back(const pawl__redis_store *store, const char *group, const pawl__redis_found *found)
 {
-    const saved *last = find_any(store, group, found->entry.partition);
+    const saved *last = last_saved(store, group, found->entry.partition);
 
     return last != NULL && fate_of(last, found) == LOST;
 }
@@ -189,7 +189,7 @@ collect_lost(pawl__redis_store *store, const char *group, const pawl__redis_foun
     size_t lost = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const saved *last = find_any(store, group, found[i].entry.partition);
+        const saved *last = last_saved(store, group, found[i].entry.partition);
         fate is = last != NULL ? fate_of(last, &found[i]) : KEPT;
 
         if (is == LOST && !store->reassert)
