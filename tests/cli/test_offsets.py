@@ -89,6 +89,14 @@ def test_delete(offsets, kafka):
     assert offsets.stored() == {}
 
 
+def test_delete_counts_what_was_there(offsets, kafka):
+    topic = kafka.topic(3)
+    offsets.set(f"{topic}:0=0", f"{topic}:1=0")
+    removed = offsets.pawl("offsets", "delete", *offsets.where(), "--topic", f"{topic}:1,2", "--execute")
+    assert "Removed: 1." in removed.out
+    assert offsets.stored() == {(topic, 0): 0}
+
+
 def test_delete_of_a_topic_that_is_gone(offsets, kafka):
     """Needs no broker, and none that knows the topic."""
     topic = kafka.topic()
