@@ -18,7 +18,7 @@ same(const GArray *left, const GArray *right)
     for (size_t i = 0; i < left->len; i++) {
         const pawl_move *a = pawl__moves_at(left, i), *b = pawl__moves_at(right, i);
 
-        if (pawl__partition_compare(a, b) != 0 || a->wanted.offset != b->wanted.offset || !b->wanted.known)
+        if (pawl__partition_compare(a, b) != 0 || a->given.offset != b->given.offset || !b->given.known)
             return false;
     }
     return true;
@@ -45,7 +45,7 @@ write_and_read(GArray *moves, const char *cluster)
     FILE *file = open_memstream(&text, &size);
 
     for (size_t i = 0; i < moves->len; i++)
-        pawl__moves_at(moves, i)->entry.offset = pawl__moves_at(moves, i)->wanted;
+        pawl__moves_at(moves, i)->entry.offset = pawl__moves_at(moves, i)->given;
     pawl__offsets_write_csv(file, moves);
     fclose(file);
     check_again(text, size, moves, NULL);

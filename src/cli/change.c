@@ -225,13 +225,25 @@ show_dry_run(const pawl_change *change)
     pawl__table_free(table);
 }
 
+/* For how many there was an offset. */
+static size_t
+count_stored(const GArray *moves)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < moves->len; i++)
+        if (pawl__moves_at(moves, i)->entry.offset.known)
+            count++;
+    return count;
+}
+
 static void
 show_done(const pawl_change *change, const pawl_table *table)
 {
     if (change->places->json)
         show_json(change, table);
     else if (change->removes)
-        printf("Removed: %u.\n", change->moves->len);
+        printf("Removed: %zu.\n", count_stored(change->moves));
     else
         printf("Saved: %u.\n", change->moves->len);
 }

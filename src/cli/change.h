@@ -24,7 +24,7 @@ struct pawl_change {
     int64_t time_ms;          /* an instant that is to be shown; -1: none */
     const void *user;
 
-    /* Says where one move goes: sets to and note, from wanted, entry, low and high. Is called again after a load. */
+    /* Says where one move goes: sets to and note, from what is known of it. Is called again after a load. */
     pawl_status (*resolve)(pawl_change *change, pawl_move *move, pawl_error *err);
 
     /* Asks the brokers for something, before they are asked for the bounds; or NULL. */

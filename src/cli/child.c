@@ -93,6 +93,13 @@ set_actions(posix_spawn_file_actions_t *actions, const struct pipes *pipes, cons
     return code == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1) : code;
 }
 
+/* The code of what could not be had: more of it may be there when other processes have ended. */
+static unsigned
+flags_of(int code)
+{
+    return code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE ? PAWL_ERROR_RETRIABLE : 0;
+}
+
 static pawl_status
 spawn(const struct pipes *pipes, const pawl_child_setup *setup, pid_t *ret_pid, pawl_error *err)
 {
@@ -112,7 +119,7 @@ spawn(const struct pipes *pipes, const pawl_child_setup *setup, pid_t *ret_pid, 
     posix_spawnattr_destroy(&attributes);
     if (code == 0)
         return PAWL_OK;
-    return pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start /bin/sh: %s", g_strerror(code));
+    return pawl_error_set(err, PAWL_FAILED, flags_of(code), code, "cannot start /bin/sh: %s", g_strerror(code));
 }
 
 /* Ends the struct for a process that is there and is not to be. */
@@ -146,7 +153,8 @@ pawl__child_start(pawl_child *child, const pawl_child_setup *setup, pawl_error *
     if (child->pid_fd < 0) {
         reap(child, PAWL_ENDING_LOST, saved);
         close_pipes(&pipes);
-        return pawl_error_set(err, PAWL_FAILED, 0, saved, "cannot watch a process (pidfd_open): %s", g_strerror(saved));
+        return pawl_error_set(err, PAWL_FAILED, flags_of(saved), saved, "cannot watch a process (pidfd_open): %s",
+                              g_strerror(saved));
     }
     child->in_fd = pipes.in[1];
     child->log_fd = pipes.log[0];

@@ -49,7 +49,7 @@ typedef struct pawl_child {
     pawl_chatter chatter;
 } pawl_child;
 
-/* Starts the command. PAWL_FAILED: the system has no process or descriptor left. */
+/* Starts the command. PAWL_FAILED, and retriable where the system has no process, memory or descriptor left. */
 pawl_status pawl__child_start(pawl_child *child, const pawl_child_setup *setup, pawl_error *err);
 
 /* Writes to its standard input, as fast as it reads. Stops as soon as it does not read any more, or ends: what is left is

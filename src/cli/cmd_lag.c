@@ -86,7 +86,7 @@ look_beyond(struct lag *lag, pawl_cluster *cluster, pawl_error *err)
             continue;
         status = cluster->source->log_end(cluster->self, pawl__cluster_deadline(cluster), &line, 1, err);
         if (status == PAWL_OK && line.ret_status == PAWL_OK)
-            move->wanted = pawl_position_at(line.ret_high);
+            move->log_end = pawl_position_at(line.ret_high);
     }
     return status;
 }
@@ -128,7 +128,7 @@ read_store(struct lag *lag, pawl_error *err)
 static bool
 is_past_end(const pawl_move *move)
 {
-    return move->entry.offset.known && move->wanted.known && move->entry.offset.offset > move->wanted.offset;
+    return move->entry.offset.known && move->log_end.known && move->entry.offset.offset > move->log_end.offset;
 }
 
 static void
@@ -136,7 +136,7 @@ add_lag(struct lag *lag, pawl_table *table, const pawl_move *move)
 {
     int64_t behind;
 
-    if (move->asked != PAWL_OK && move->asked != PAWL_FAILED)
+    if (move->asked != PAWL_OK && !pawl__move_is_missing(move))
         lag->unknown++;
     if (!move->entry.offset.known || !move->high.known) {
         pawl__table_text(table, NULL);
@@ -151,7 +151,7 @@ add_lag(struct lag *lag, pawl_table *table, const pawl_move *move)
 static void
 add_alarm(pawl_table *table, const pawl_move *move)
 {
-    if (move->asked == PAWL_FAILED)
+    if (pawl__move_is_missing(move))
         pawl__table_text(table, "NO SUCH PARTITION");
     else if (move->asked != PAWL_OK)
         pawl__table_text(table, "NO ANSWER");

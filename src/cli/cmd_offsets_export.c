@@ -4,10 +4,10 @@
 #include "cli/commands.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <glib/gstdio.h>
-
+#include "cli/file.h"
 #include "cli/offsets_file.h"
 
 typedef struct export_values {
@@ -35,7 +35,7 @@ static const pawl_option file_option = {
     .kind = PAWL_OPTION_TEXT,
     .argument = "FILE",
     .is_file = true,
-    .summary = "Where to write it. Without it: to standard output.",
+    .summary = "Where to write it; what is there is replaced once all is written. Without it: to standard output.",
     .field = offsetof(export_values, file),
 };
 
@@ -55,20 +55,26 @@ write_to(FILE *file, const export_values *values, const char *cluster, const GAr
 static pawl_status
 write_file(const export_values *values, const char *cluster, const GArray *moves, pawl_error *err)
 {
-    FILE *file;
-    bool written;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory;
+    pawl_status status;
 
     if (values->file == NULL) {
         write_to(stdout, values, cluster, moves); /* main sees whether that went well */
         return PAWL_OK;
     }
-    file = g_fopen(values->file, "w");
-    if (file != NULL)
-        write_to(file, values, cluster, moves);
-    written = file != NULL && !ferror(file);
-    if ((file != NULL && fclose(file) != 0) || !written)
-        return pawl_error_set(err, PAWL_FAILED, 0, errno, "cannot write %s: %s", values->file, g_strerror(errno));
-    return PAWL_OK;
+    memory = open_memstream(&text, &size);
+    if (memory != NULL)
+        write_to(memory, values, cluster, moves);
+    if (memory == NULL || fclose(memory) != 0)
+        status = pawl_error_set(err, PAWL_FAILED, 0, errno, "%s", g_strerror(errno));
+    else
+        status = pawl__file_write(values->file, text, size, err);
+    if (status != PAWL_OK)
+        pawl_error_prefix(err, "cannot write %s", values->file);
+    free(text);
+    return status;
 }
 
 static pawl_status

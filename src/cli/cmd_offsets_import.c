@@ -18,7 +18,7 @@ static const pawl_option *const options[] = {
 static pawl_status
 resolve(pawl_change *change, pawl_move *move, pawl_error *err)
 {
-    move->to = move->wanted;
+    move->to = move->given;
     move->note = pawl_position_equal(move->to, move->entry.offset) ? "as it is" : NULL;
     return pawl__change_check_bounds(change, move, move->to.offset, err);
 }

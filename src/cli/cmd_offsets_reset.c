@@ -143,8 +143,8 @@ static pawl_status
 to_time(pawl_change *change, pawl_move *move, pawl_error *err)
 {
     (void) change, (void) err;
-    if (move->wanted.known) {
-        clip(move, move->wanted.offset);
+    if (move->at_time.known) {
+        clip(move, move->at_time.offset);
         return PAWL_OK;
     }
     move->to = move->high;
@@ -164,7 +164,7 @@ ask_time(pawl_change *change, pawl_cluster *cluster, pawl_error *err)
     status =
         cluster->source->at_time(cluster->self, pawl__cluster_deadline(cluster), change->time_ms, lines, count, err);
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        pawl__moves_at(change->moves, i)->wanted =
+        pawl__moves_at(change->moves, i)->at_time =
             lines[i].ret_none_after ? pawl_position_absent() : pawl_position_at(lines[i].ret_offset);
     g_free(lines);
     return status;

@@ -263,11 +263,13 @@ const pawl_command pawl__cmd_run = {
     .min_operands = 1,
     .max_operands = 1,
     .operands_are_files = true,
-    .details = "The file has sections: [job] with the settings of pawl-settings(5), [kafka] with properties of "
-               "librdkafka, [process] with exec or plugin, and [user] with a plugin's own settings. ${env:NAME} and "
-               "${file:PATH} in a value stand for an environment variable and for the content of a file.\n"
-               "SIGTERM and SIGINT end the job once the batch in hand is saved, if that takes no longer than "
-               "shutdown_timeout; a second one leaves it unsaved, at once. SIGUSR1 logs how far each range in hand is.",
+    .details =
+        "The file has sections: [job] with the settings of pawl-settings(5), [kafka] with properties of "
+        "librdkafka, [process] with exec or plugin, and [user] with a plugin's own settings. ${env:NAME} and "
+        "${file:PATH} in a value stand for an environment variable and for the content of a file. In the user, the "
+        "password and the parameters of a URL they are percent-encoded.\n"
+        "SIGTERM and SIGINT end the job once the batch in hand is saved, if that takes no longer than "
+        "shutdown_timeout; a second one leaves it unsaved, at once. SIGUSR1 logs how far each range in hand is.",
     .examples = examples,
     .options = options,
     .values_size = sizeof(struct values),

@@ -97,6 +97,19 @@ tell(const pawl_child *child, const char *what, pawl_error *err)
     pawl_error_set(err, PAWL_FAILED, 0, child->code, "%s%s%s", what, last[0] != '\0' ? ", its last words: " : "", last);
 }
 
+static void
+tell_signal(const pawl_child *child, pawl_error *err)
+{
+    const char *name = sigabbrev_np(child->code);
+    char what[64];
+
+    if (name != NULL)
+        g_snprintf(what, sizeof what, "the command died of SIG%s", name);
+    else
+        g_snprintf(what, sizeof what, "the command died of signal %d", child->code);
+    tell(child, what, err);
+}
+
 static pawl_verdict
 exit_verdict(pawl_exec *exec, const pawl_child *child, pawl_error *err)
 {
@@ -119,8 +132,7 @@ verdict(pawl_exec *exec, const pawl_child *child, pawl_error *err)
     case PAWL_ENDING_EXIT:
         return exit_verdict(exec, child, err);
     case PAWL_ENDING_SIGNAL:
-        g_snprintf(what, sizeof what, "the command died of SIG%s", sigabbrev_np(child->code));
-        tell(child, what, err);
+        tell_signal(child, err);
         return fail(exec);
     case PAWL_ENDING_TIMEOUT:
         g_snprintf(what, sizeof what, "the command was killed after process_timeout = %s",
@@ -129,7 +141,7 @@ verdict(pawl_exec *exec, const pawl_child *child, pawl_error *err)
         return fail(exec);
     case PAWL_ENDING_CANCELLED:
         if (atomic_load(&exec->failed))
-            return PAWL_DONE; /* the batch fails for the reason that the other range has given */
+            return PAWL_DONE; /* nothing is lost: the range that has failed ends the job, and the batch is not saved */
         pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the command was killed: told to stop at once");
         return PAWL_STOP;
     default:

@@ -59,15 +59,35 @@ read_file(const char *path, char **ret_text, pawl_error *err)
     return PAWL_OK;
 }
 
-/* Whether the end of `before` lies in the user or the password of a URL: after "://" and before the "@". */
-static bool
-is_in_userinfo(const char *before, const char *after)
+/*
+ * The URL that `before` ends in, from behind the colon of its scheme, or NULL. The whole value is one, or, with a "//", a
+ * word in it: a command may have URLs among its arguments.
+ */
+static const char *
+find_url(const char *before)
 {
-    const char *authority = strstr(before, "://");
+    const char *authority = g_strrstr(before, "://");
 
-    if (authority == NULL || strpbrk(authority + 3, "/?@") != NULL)
-        return false;
-    return after[strcspn(after, "/?@ ")] == '@';
+    if (g_uri_peek_scheme(before) != NULL)
+        return strchr(before, ':') + 1;
+    return authority != NULL && strpbrk(authority, " '\"") == NULL ? authority + 1 : NULL;
+}
+
+/* Whether it ends in the user or the password, before the "@". */
+static bool
+is_in_userinfo(const char *url, const char *after)
+{
+    return g_str_has_prefix(url, "//") && strpbrk(url + 2, "/?@") == NULL && after[strcspn(after, "/?@ ")] == '@';
+}
+
+/* Whether it ends in the value of a parameter, behind the "=". */
+static bool
+is_in_parameter(const char *url)
+{
+    const char *query = strchr(url, '?');
+    const char *last = query != NULL ? strrchr(query, '&') : NULL;
+
+    return query != NULL && strchr(last != NULL ? last : query, '=') != NULL;
 }
 
 /* What follows the other references that begin right at `text`, so that they do not hide the "@" behind them. */
@@ -84,6 +104,14 @@ skip_references(const char *text)
     return text;
 }
 
+static bool
+has_to_be_encoded(const char *before, const char *after)
+{
+    const char *url = find_url(before);
+
+    return url != NULL && (is_in_userinfo(url, skip_references(after)) || is_in_parameter(url));
+}
+
 /* One reference, of which `body` is what stands between the colon and the brace. */
 static pawl_status
 expand_one(bool is_file, const char *body, const char *after, GString *value, GString *shown, pawl_error *err)
@@ -93,7 +121,7 @@ expand_one(bool is_file, const char *body, const char *after, GString *value, GS
 
     if (status != PAWL_OK)
         return status;
-    if (is_in_userinfo(value->str, skip_references(after))) {
+    if (has_to_be_encoded(value->str, after)) {
         char *plain = text;
 
         text = g_uri_escape_string(plain, NULL, FALSE);

@@ -14,4 +14,10 @@
  */
 pawl_status pawl__file_read(const char *path, size_t max_mib, char **ret_text, size_t *ret_size, pawl_error *err);
 
+/*
+ * Writes a file, as a whole or not at all: what was there stays when this fails. A pipe or a device is written to as it is.
+ * PAWL_FAILED; the message does not name it.
+ */
+pawl_status pawl__file_write(const char *path, const char *text, size_t size, pawl_error *err);
+
 #endif

@@ -23,9 +23,9 @@ pawl__moves_at(const GArray *moves, size_t i)
 }
 
 void
-pawl__moves_add(GArray *moves, pawl_partition partition, pawl_position wanted)
+pawl__moves_add(GArray *moves, pawl_partition partition, pawl_position given)
 {
-    pawl_move move = {.partition = partition, .wanted = wanted};
+    pawl_move move = {.partition = partition, .given = given};
 
     g_array_append_val(moves, move);
 }
@@ -85,7 +85,7 @@ expand(GArray *to, const pawl_move *move, const GArray *found)
         pawl_partition partition = g_array_index(found, pawl_partition, i);
 
         if (strcmp(partition.topic, move->partition.topic) == 0)
-            pawl__moves_add(to, partition, move->wanted);
+            pawl__moves_add(to, partition, move->given);
     }
 }
 
@@ -285,13 +285,19 @@ pawl__moves_bound(GArray *moves, pawl_cluster *cluster, pawl_error *err)
     return status;
 }
 
+bool
+pawl__move_is_missing(const pawl_move *move)
+{
+    return move->asked == PAWL_FAILED;
+}
+
 pawl_status
 pawl__moves_need_bounds(const GArray *moves, pawl_error *err)
 {
     for (size_t i = 0; i < moves->len; i++) {
         const pawl_move *move = pawl__moves_at(moves, i);
 
-        if (move->asked == PAWL_FAILED)
+        if (pawl__move_is_missing(move))
             return pawl_error_set(err, PAWL_INVALID, 0, 0, "partition %d of '%s' does not exist",
                                   (int) move->partition.number, move->partition.topic);
         if (move->asked != PAWL_OK)

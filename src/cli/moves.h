@@ -13,10 +13,12 @@ typedef struct pawl_move {
     pawl_owner owner;  /* who owned it before we did */
     pawl_position low; /* the bounds of the log; absent: not known */
     pawl_position high;
-    pawl_status asked;    /* PAWL_OK, or why the bounds are not known */
-    pawl_position wanted; /* what was asked for on a command line, by a file, or of a time */
-    pawl_position to;     /* what shall be stored; absent: nothing */
-    const char *note;     /* for people: static, or NULL */
+    pawl_status asked;     /* PAWL_OK, or why the bounds are not known, as in pawl_bounds_line */
+    pawl_position log_end; /* at any isolation; absent: not asked for */
+    pawl_position at_time; /* the first record of a time; absent: there is none, or it was not asked for */
+    pawl_position given;   /* the offset on a command line or in a file */
+    pawl_position to;      /* what shall be stored; absent: nothing */
+    const char *note;      /* for people: static, or NULL */
 } pawl_move;
 
 /* An empty list of moves. The caller unrefs it. */
@@ -26,7 +28,7 @@ GArray *pawl__moves_new(void);
 pawl_move *pawl__moves_at(const GArray *moves, size_t i);
 
 /* Adds a partition; its topic has to live for ever. */
-void pawl__moves_add(GArray *moves, pawl_partition partition, pawl_position wanted);
+void pawl__moves_add(GArray *moves, pawl_partition partition, pawl_position given);
 
 /* Sorts them. PAWL_INVALID: one is there twice. */
 pawl_status pawl__moves_sort(GArray *moves, pawl_error *err);
@@ -55,6 +57,9 @@ pawl_status pawl__moves_discover(GArray *moves, pawl_cluster *cluster, pawl_erro
 
 /* Asks the brokers for the bounds. What is not known of one partition stays absent, and is told by `asked`. */
 pawl_status pawl__moves_bound(GArray *moves, pawl_cluster *cluster, pawl_error *err);
+
+/* Whether the brokers have said that there is no such partition. */
+bool pawl__move_is_missing(const pawl_move *move);
 
 /* The first partition whose bounds are not known is an error. */
 pawl_status pawl__moves_need_bounds(const GArray *moves, pawl_error *err);

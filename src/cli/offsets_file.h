@@ -16,7 +16,7 @@ void pawl__offsets_write_csv(FILE *file, const GArray *moves);
 void pawl__offsets_write_json(FILE *file, const char *group, const char *cluster, const GArray *moves);
 
 /*
- * Reads the text of a file, and adds its offsets to the moves as what is wanted. *ret_cluster lives for ever; NULL where
+ * Reads the text of a file, and adds its offsets to the moves as what is given. *ret_cluster lives for ever; NULL where
  * the file names none. PAWL_INVALID with the line or member that is wrong; `name` is the file's.
  */
 pawl_status pawl__offsets_read(const char *name, const char *text, size_t size, GArray *moves, const char **ret_cluster,

@@ -20,7 +20,8 @@ const pawl_option pawl__option_store = {
     .argument = "URL",
     .summary =
         "The store of the offsets, sqlite:offsets.db for instance. ${env:NAME} and ${file:PATH} in it are replaced "
-        "by a variable or the content of a file, which others cannot see as they can see a command line.",
+        "by a variable or the content of a file, which others cannot see as they can see a command line; in its user, "
+        "password and parameters that is percent-encoded.",
     .field = offsetof(pawl_places, store),
 };
 

@@ -271,3 +271,9 @@ def test_a_password_in_a_url_may_hold_anything(run_file):
     text = GOOD.replace("sqlite:offsets.db", "redis://${env:DB_USER}:${env:DB_PASSWORD}@h:1/x")
     ran = run_file(text, "--print-config", "--json", DB_USER="a:b@c", DB_PASSWORD="x/y?z#@")
     assert printed(ran)["job.store"][0] == "redis://a%3Ab%40c:***@h:1/x"
+
+
+def test_a_password_in_a_parameter_may_hold_anything(run_file):
+    text = GOOD.replace("sqlite:offsets.db", "redis:/run/redis.sock?password=${env:DB_PASSWORD}&db=2")
+    ran = run_file(text, "--print-config", "--json", DB_PASSWORD="x&secret=%41#@")
+    assert printed(ran)["job.store"][0] == "redis:/run/redis.sock?password=***&db=2"

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import resource
+import stat
 import subprocess
 
 import pytest
@@ -87,6 +89,14 @@ def test_delete(offsets, kafka):
     assert "nothing is stored for topic" in failed.err
     offsets.pawl("offsets", "delete", *offsets.where(), "--all-topics", "--execute")
     assert offsets.stored() == {}
+
+
+def test_delete_counts_what_was_there(offsets, kafka):
+    topic = kafka.topic(3)
+    offsets.set(f"{topic}:0=0", f"{topic}:1=0")
+    removed = offsets.pawl("offsets", "delete", *offsets.where(), "--topic", f"{topic}:1,2", "--execute")
+    assert "Removed: 1." in removed.out
+    assert offsets.stored() == {(topic, 0): 0}
 
 
 def test_delete_of_a_topic_that_is_gone(offsets, kafka):
@@ -262,6 +272,56 @@ def test_round_trip(offsets, kafka, format):
     offsets.group = "copy"
     offsets.change("import", file, "--execute")
     assert offsets.stored() == wanted
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_an_export_that_fails_keeps_the_old_file(offsets, kafka, format):
+    """The disk is full: what was exported last is there as it was, and nothing beside it."""
+    topic = kafka.topic()
+    offsets.set(f"{topic}:0=0")
+    subprocess.run(["sqlite3", offsets.path, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)"
+                    " INSERT INTO pawl_offsets (group_name, topic, partition, offset, epoch) SELECT group_name, topic, i, offset, epoch FROM pawl_offsets, n"], check=True)
+    folder = offsets.path.parent / "exported"
+    folder.mkdir()
+    file = folder / "file"
+    file.write_text("what was exported last\n")
+    words = ["offsets", "export", *offsets.where(), "--format", format, "--file", file]
+    failed = offsets.pawl(*words, code=1, preexec_fn=forbid_large_files, restore_signals=False)
+    assert f"cannot write {file}: File too large" in failed.err
+    assert file.read_text() == "what was exported last\n"
+    assert os.listdir(folder) == ["file"]
+    file.chmod(0o640)
+    offsets.pawl(*words)
+    assert file.stat().st_size > LARGE
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(folder) == ["file"]
+
+
+LARGE = 65536
+
+
+def forbid_large_files():
+    """In a process that is to come. A store of SQLite has small files beside it, which it has to be able to make."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGE, LARGE))
+
+
+def test_export_to_what_is_no_plain_file(offsets, kafka, tmp_path):
+    """Devices, pipes and links stay what they are."""
+    topic = kafka.topic()
+    offsets.set(f"{topic}:0=0")
+    wanted = f"{topic},0,0\n"
+    words = ["offsets", "export", *offsets.where(), "--format", "csv", "--file"]
+    assert offsets.pawl(*words, "/dev/stdout").out == wanted
+    failed = offsets.pawl(*words, "/dev/full", code=1)
+    assert "cannot write /dev/full: No space left on device" in failed.err
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    offsets.pawl(*words, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == wanted
+    failed = offsets.pawl(*words, tmp_path / "none" / "file", code=1)
+    assert f"cannot write {tmp_path}/none/file: No such file or directory" in failed.err
 
 
 def test_import_of_another_cluster(offsets, kafka):

@@ -143,6 +143,7 @@ ENDINGS = {
     "no such program": ("no-such-program", "the command exited with 127, its last words: "),
     "SIGKILL": ("read line; kill -KILL $$", "the command died of SIGKILL"),
     "SIGSEGV": ("cat >/dev/null; kill -SEGV $$", "the command died of SIGSEGV"),
+    "a signal without a name": ("read line; kill -40 $$", "the command died of signal 40"),
     "always 75": ("cat >/dev/null; echo x >> tries; exit 75", "attempt 4: range_end: the command exited with 75"),
     "hangs": ("sleep 1000", "the command was killed after process_timeout = 1s"),
     "hangs and ignores signals": ("trap '' TERM INT HUP; cat >/dev/null; while :; do sleep 1000; done",

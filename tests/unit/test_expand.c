@@ -27,6 +27,8 @@ setup(void **state)
     g_setenv("PAWL_TEST_WORD", "many", TRUE);
     g_setenv("PAWL_TEST_USER", "a:b@c", TRUE);
     g_setenv("PAWL_TEST_PASSWORD", "p/w?d", TRUE);
+    g_setenv("PAWL_TEST_PAIRS", "a=1&b=%41+", TRUE);
+    g_setenv("PAWL_TEST_SOCKET", "redis:/r.sock", TRUE);
     g_unsetenv("PAWL_TEST_NONE");
     assert_true(g_file_set_contents("line", "from-file\n", -1, NULL));
     assert_true(g_file_set_contents("crlf", "from-file\r\n", -1, NULL));
@@ -67,13 +69,26 @@ values(void **state)
         {"$HOME ${HOME} $$ $", "$HOME ${HOME} $$ $", "$HOME ${HOME} $$ $"},
         {"$${env:PAWL_TEST_WORD}", "${env:PAWL_TEST_WORD}", "${env:PAWL_TEST_WORD}"},
         {"$${file:line}", "${file:line}", "${file:line}"},
-        /* In the user and the password of a URL, and nowhere else, it is percent-encoded. */
+        /* Percent-encoded in the user, the password and the parameters of a URL, and nowhere else. */
         {"redis://${env:PAWL_TEST_USER}:${env:PAWL_TEST_PASSWORD}@h:1/x", "redis://a%3Ab%40c:p%2Fw%3Fd@h:1/x",
          "redis://a%3Ab%40c:${env:PAWL_TEST_PASSWORD}@h:1/x"},
         {"redis://u:${env:PAWL_TEST_PASSWORD}@h/${env:PAWL_TEST_USER}", "redis://u:p%2Fw%3Fd@h/a:b@c",
          "redis://u:${env:PAWL_TEST_PASSWORD}@h/a:b@c"},
         {"redis://${env:PAWL_TEST_WORD}/0", "redis://many/0", "redis://many/0"},
         {"curl -u ${env:PAWL_TEST_USER} x@y", "curl -u a:b@c x@y", "curl -u a:b@c x@y"},
+        {"redis:/r.sock?password=${env:PAWL_TEST_PAIRS}&db=2", "redis:/r.sock?password=a%3D1%26b%3D%2541%2B&db=2",
+         "redis:/r.sock?password=a%3D1%26b%3D%2541%2B&db=2"},
+        {"redis:/my r?db=2&password=x${file:line}-${env:PAWL_TEST_PASSWORD}",
+         "redis:/my r?db=2&password=xfrom-file-p%2Fw%3Fd",
+         "redis:/my r?db=2&password=x${file:line}-${env:PAWL_TEST_PASSWORD}"},
+        {"redis:/r.sock?${env:PAWL_TEST_PAIRS}", "redis:/r.sock?a=1&b=%41+", "redis:/r.sock?a=1&b=%41+"},
+        {"redis:/r.sock?db=2&${env:PAWL_TEST_PAIRS}", "redis:/r.sock?db=2&a=1&b=%41+", "redis:/r.sock?db=2&a=1&b=%41+"},
+        {"${env:PAWL_TEST_SOCKET}?password=${env:PAWL_TEST_USER}", "redis:/r.sock?password=a%3Ab%40c",
+         "redis:/r.sock?password=a%3Ab%40c"},
+        {"sqlite:${env:PAWL_TEST_USER}", "sqlite:a:b@c", "sqlite:a:b@c"},
+        {"curl --url='http://h/?q=${env:PAWL_TEST_USER}' -d ?q=${env:PAWL_TEST_USER}",
+         "curl --url='http://h/?q=a%3Ab%40c' -d ?q=a:b@c", "curl --url='http://h/?q=a%3Ab%40c' -d ?q=a:b@c"},
+        {"ls a?=${env:PAWL_TEST_USER}", "ls a?=a:b@c", "ls a?=a:b@c"},
     };
 
     (void) state;

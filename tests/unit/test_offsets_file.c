@@ -25,9 +25,9 @@ read_text(const char *text, const char **ret_cluster, pawl_error *err)
     for (size_t i = 0; err->status == PAWL_OK && i < moves->len; i++) {
         const pawl_move *move = pawl__moves_at(moves, i);
 
-        assert_true(move->wanted.known);
+        assert_true(move->given.known);
         g_string_append_printf(found, "%s %d %" G_GINT64_FORMAT ";", move->partition.topic,
-                               (int) move->partition.number, move->wanted.offset);
+                               (int) move->partition.number, move->given.offset);
     }
     g_array_unref(moves);
     return g_string_free(found, FALSE);
