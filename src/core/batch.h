@@ -40,9 +40,9 @@ struct pawl_range {
     void (*slot_free)(void *slot);
     void *thread;
 
-    char before[PAWL__PRINT_ROOM]; /* not "": what the record before `from`, which comes first, should have */
-    bool remade;                   /* it was not */
-    char print[PAWL__PRINT_ROOM];  /* of the record before `until`; "" when there is none, or it was not read yet */
+    pawl__print from_print;  /* known: the record before `from` comes first, and should have this */
+    bool remade;             /* it had another */
+    pawl__print until_print; /* none: there is no record before `until`, or it was not read yet */
 
     int64_t records, bytes, rejected; /* of this attempt */
 

@@ -32,9 +32,8 @@ typedef struct pawl__holding {
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last asked */
 
-    char print[PAWL__PRINT_ROOM]; /* not "": of the record before `position`, with which the source begins, and which is
-                                   * to be compared with it */
-    bool remade;                  /* it was another record */
+    pawl__print position_print; /* known: the source begins with the record before `position`, which should have this */
+    bool remade;                /* it had another */
 
     int64_t unanswered_since_ms;    /* since when the brokers do not tell its bounds; 0: they do */
     int64_t pending_above_since_ms; /* since when the log ends below `pending`; 0: it does not */

@@ -131,7 +131,7 @@ hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
     job->source.api->unhold(job->source.self, &holding->tap, 1);
     holding->tap = NULL;
     holding->fetch_lost = false;
-    holding->print[0] = '\0';
+    holding->position_print = pawl__print_none();
     status = job->source.api->hold(job->source.self, &line, 1, err);
     holding->tap = line.ret_tap;
     return status;
@@ -240,7 +240,8 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
 static bool
 looks_too_far_back(const pawl__holding *holding)
 {
-    return holding->print[0] != '\0' && holding->unanswered_since_ms == 0 && holding->low == holding->position;
+    return pawl__print_is_known(&holding->position_print) && holding->unanswered_since_ms == 0 &&
+           holding->low == holding->position;
 }
 
 static bool

@@ -7,7 +7,6 @@
 
 #include <glib.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -231,8 +230,8 @@ add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until
 static void
 hand_over_print(pawl__holding *holding, pawl_range *range)
 {
-    memcpy(range->before, holding->print, sizeof range->before);
-    holding->print[0] = '\0';
+    range->from_print = holding->position_print;
+    holding->position_print = pawl__print_none();
 }
 
 /*

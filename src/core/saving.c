@@ -56,7 +56,7 @@ gather_lines(struct saving *saving)
             .expected = range->holding->stored,
             .until = range->saved_to,
             .batch = saving->batch->number,
-            .print = range->saved_to == range->until ? range->print : "",
+            .print = range->saved_to == range->until ? range->until_print.text : "",
         };
     }
 }

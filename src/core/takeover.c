@@ -298,8 +298,8 @@ note_prints(struct takeover *takeover, pawl__holding **holdings)
     for (size_t i = 0; i < takeover->count; i++) {
         const pawl_entry *entry = &takeover->entries[i];
 
-        if (entry->offset.known && entry->offset.offset > 0 && entry->offset.offset == holdings[i]->position)
-            pawl__print_copy(holdings[i]->print, entry->print, entry->offset.offset);
+        if (entry->offset.known && entry->offset.offset == holdings[i]->position)
+            holdings[i]->position_print = pawl__print_stored(entry->print, entry->offset.offset);
     }
 }
 
@@ -312,7 +312,7 @@ start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *e
 
     for (size_t i = 0; i < takeover->count; i++) {
         lines[i].partition = holdings[i]->partition;
-        lines[i].position = holdings[i]->position - (holdings[i]->print[0] != '\0');
+        lines[i].position = holdings[i]->position - pawl__print_is_known(&holdings[i]->position_print);
     }
     status = source->api->hold(source->self, lines, takeover->count, err);
     for (size_t i = 0; status == PAWL_OK && i < takeover->count; i++)
