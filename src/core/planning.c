@@ -230,8 +230,9 @@ add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until
 static void
 hand_over_print(pawl__holding *holding, pawl_range *range)
 {
-    range->from_print = holding->position_print;
-    holding->position_print = pawl__print_none();
+    if (holding->looks_back)
+        range->from_print = holding->position_print;
+    holding->looks_back = false;
 }
 
 /*
@@ -253,7 +254,8 @@ make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
             hand_over_print(holding,
                             add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING));
         else if (pawl__holding_is_held(holding))
-            add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE);
+            add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE)->until_print =
+                holding->position_print;
     }
     return batch;
 }

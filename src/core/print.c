@@ -51,7 +51,7 @@ pawl__print_stored(const char *text, int64_t offset)
     char *start = g_strdup_printf("%" PRId64 "-", offset - 1);
     pawl__print print = pawl__print_none();
 
-    if (offset > 0 && g_str_has_prefix(text, start) && strlen(text) == strlen(start) + DIGITS)
+    if (text != NULL && offset > 0 && g_str_has_prefix(text, start) && strlen(text) == strlen(start) + DIGITS)
         g_strlcpy(print.text, text, sizeof print.text);
     g_free(start);
     return print;

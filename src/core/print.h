@@ -5,9 +5,9 @@
  * of a topic that was deleted and made anew look like those of the old one.
  *
  * What is called X_print is of the record before the offset X. The way of one: a worker takes `until_print` of the last
- * record of its range; the save writes it beside `until`, and the holding keeps it beside what it says is stored. The next
- * owner finds it there and has the source begin one record before its position; its first range carries that print as
- * `from_print`, and the worker compares it with the record that comes first.
+ * record of its range; the save writes it beside `until`, and the holding keeps it beside `stored`, so that a renewal writes
+ * it again, and beside `position`. The next owner loads it with the offset and has the source begin one record earlier;
+ * its first range gets it as `from_print`, and the worker compares it with the record that comes first.
  */
 #ifndef PAWL_CORE_PRINT_H
 #define PAWL_CORE_PRINT_H
@@ -38,8 +38,8 @@ pawl__print_is_known(const pawl__print *print)
 pawl__print pawl__print_of(const pawl_record *record);
 
 /*
- * The print with this text, which was stored beside an offset. None, if it is not of the record before that (somebody has
- * moved the offset with tools of their own), or not one of ours.
+ * The print with this text, which was stored beside an offset. None, if it is NULL, not one of ours, or not of the record
+ * before that offset (which somebody has moved with tools of their own).
  */
 pawl__print pawl__print_stored(const char *text, int64_t offset);
 

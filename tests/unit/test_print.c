@@ -56,6 +56,7 @@ what_others_stored_says_nothing(void **state)
 {
     (void) state;
     assert_string_equal(pawl__print_stored("9f86d081", 42).text, "");
+    assert_string_equal(pawl__print_stored(NULL, 42).text, "");
     assert_string_equal(pawl__print_stored("", 42).text, "");
     assert_string_equal(pawl__print_stored("41-0123456789abcdef", 42).text, "");
     assert_string_equal(pawl__print_stored(PRINT_OF_41, 42).text, PRINT_OF_41);
