@@ -72,7 +72,7 @@ struct pawl_batch {
     void *handle;
 };
 
-/* Makes a batch with room for `count` ranges, zeroed but for their batch and attempt. */
+/* Makes a batch with room for `count` ranges that wait, zeroed but for their batch and attempt. */
 pawl_batch *pawl__batch_new(int64_t number, const char *group, const pawl_log *log, size_t count);
 
 /* Frees it with the slots of its ranges. NULL is fine. */

@@ -213,6 +213,63 @@ a_sink_that_starts_elsewhere_has_no_print(void **state)
     assert_string_equal(fixture_stored(f, "t", 0).print, "");
 }
 
+/* ------------------------------------------------------------------------------------------------------ interrupted -- */
+
+static void
+take_the_other(void *user)
+{
+    fixture *f = user;
+
+    trap_store_before(TRAP_PLAN, NULL, NULL);
+    fixture_intrude(f, "t", 1, -1);
+}
+
+/* A member whose first plan is refused, since another has taken one of its two partitions. */
+static void
+start_fenced_off(fixture *f)
+{
+    pawl__memory_append(f->cluster, "t", 1, 1);
+    fixture_set(f, "members", "group");
+    fixture_set(f, "replay", "exact");
+    fixture_set(f, "trigger", "continuous");
+    pawl__memory_assign(f->cluster, "t", 0);
+    pawl__memory_assign(f->cluster, "t", 1);
+    trap_store_before(TRAP_PLAN, take_the_other, f);
+    fixture_forget(f);
+    fixture_start(f);
+}
+
+static void
+a_refused_plan_reads_no_record_twice(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    append_values(f, 10, "old");
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    append_values(f, 1, "old");
+    start_fenced_off(f);
+    fixture_await_log(f, "t [1] was taken over");
+    fixture_await(f, "process t:0", 1);
+    fixture_await(f, "process t:1", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+    assert_int_equal(fixture_count(f, "process t:0 10..11 #1: 10"), 1);
+    fixture_expect_stored(f, "t", 0, 11);
+}
+
+static void
+another_log_is_found_after_a_refused_plan(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    make_anew(f);
+    start_fenced_off(f);
+    assert_int_equal(fixture_join(f), PAWL_DATA_LOSS);
+    assert_true(fixture_logged(f, "t [1] was taken over"));
+    fixture_expect_stored(f, "t", 0, 10);
+}
+
 int
 main(void)
 {
@@ -227,6 +284,8 @@ main(void)
         fixture_test(a_renewal_keeps_the_print),
         fixture_test(a_sink_that_holds_back_keeps_the_print),
         fixture_test(a_sink_that_starts_elsewhere_has_no_print),
+        fixture_test(a_refused_plan_reads_no_record_twice),
+        fixture_test(another_log_is_found_after_a_refused_plan),
     };
 
     return cmocka_run_group_tests_name("job: print", tests, NULL, NULL);
