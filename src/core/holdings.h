@@ -32,7 +32,7 @@ typedef struct pawl__holding {
     pawl_position pending; /* a range that was written down before a crash: it is run first, exactly */
     pawl_position planned; /* until of the range of the batch in hand, where it is written down */
     pawl_position pin;     /* available-now: where it ends */
-    int64_t low, high;     /* the log's bounds as last asked */
+    int64_t low, high;     /* the log's bounds as last told */
 
     bool looks_back; /* the source begins with the record before `position`, to be compared with position_print */
     bool remade;     /* it was another record */

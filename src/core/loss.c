@@ -241,7 +241,7 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
 static bool
 looks_too_far_back(const pawl__holding *holding)
 {
-    return holding->looks_back && holding->unanswered_since_ms == 0 && holding->low == holding->position;
+    return holding->looks_back && holding->low == holding->position;
 }
 
 static bool

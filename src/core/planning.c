@@ -36,7 +36,6 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
         holding->unanswered_since_ms = 0;
         return PAWL_OK;
     }
-    holding->low = holding->high = holding->position; /* nothing to read for now */
     if (!pawl__job_has_stalled(job, &holding->unanswered_since_ms))
         return PAWL_OK;
     return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
@@ -150,6 +149,7 @@ pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
             .position = holding->position,
             .low = holding->low,
             .high = holding->high,
+            .unknown = holding->unanswered_since_ms != 0,
             .pin = holding->pin,
             .pending = holding->pending,
             .remade = holding->remade,

@@ -270,6 +270,47 @@ another_log_is_found_after_a_refused_plan(void **state)
     fixture_expect_stored(f, "t", 0, 10);
 }
 
+/* The range meets another log, and then nobody tells from where to where that goes. */
+static void
+meet_another_log_and_silence(fixture *f)
+{
+    make_anew(f);
+    pawl__memory_stall(f->cluster, "t", 0, true);
+    fixture_start(f);
+    assert_true(pawl__memory_await_open(f->cluster, "t", 0, fixture_deadline()));
+    pawl__memory_refuse_bounds(f->cluster, "t", 0, PAWL_UNREACHABLE);
+    pawl__memory_stall(f->cluster, "t", 0, false);
+}
+
+static void
+another_log_is_not_left_before_its_bounds_are_told(void **state)
+{
+    fixture *f = *state;
+    int asked;
+
+    fixture_set(f, "on_data_loss", "earliest");
+    meet_another_log_and_silence(f);
+    asked = pawl__memory_calls(f->cluster, PAWL__MEMORY_BOUNDS);
+    assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 5, fixture_deadline()));
+    pawl__memory_refuse_bounds(f->cluster, "t", 0, PAWL_OK);
+    assert_int_equal(fixture_join(f), PAWL_OK);
+    fixture_expect(f, "save flush", "save 0: t:0 10>0\nflush 2: t:0 0..20\nsave 2: t:0 0>20\n");
+}
+
+/* What was found out is found again by the next job, although the owner's entry was renewed meanwhile. */
+static void
+another_log_is_not_forgotten_by_a_renewal(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "refresh.interval", "100ms");
+    meet_another_log_and_silence(f);
+    fixture_await(f, "save 0: t:0 10>10", 1);
+    pawl__memory_refuse_bounds(f->cluster, "t", 0, PAWL_OK);
+    assert_int_equal(fixture_join(f), PAWL_DATA_LOSS);
+    assert_int_equal(fixture_run(f), PAWL_DATA_LOSS);
+}
+
 int
 main(void)
 {
@@ -286,6 +327,8 @@ main(void)
         fixture_test(a_sink_that_starts_elsewhere_has_no_print),
         fixture_test(a_refused_plan_reads_no_record_twice),
         fixture_test(another_log_is_found_after_a_refused_plan),
+        fixture_test(another_log_is_not_left_before_its_bounds_are_told),
+        fixture_test(another_log_is_not_forgotten_by_a_renewal),
     };
 
     return cmocka_run_group_tests_name("job: print", tests, NULL, NULL);
