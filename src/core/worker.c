@@ -100,6 +100,13 @@ take_rested(pawl__worker *worker)
     return NULL;
 }
 
+/* Where the source begins: with the record before the range, as long as that has not been looked at. */
+static int64_t
+first_offset(const pawl_range *range)
+{
+    return range->from - pawl__print_is_known(&range->from_print);
+}
+
 static void
 open_range(pawl__worker *worker, pawl_range *range)
 {
@@ -109,8 +116,7 @@ open_range(pawl__worker *worker, pawl_range *range)
     atomic_store(&range->opened_ms, pawl__clock_ms());
     pawl__range_enter(range, PAWL_PHASE_FETCHING);
     g_ptr_array_add(worker->opened, range);
-    source_of(worker)->range_open(worker->lane, range->holding->tap,
-                                  range->from - pawl__print_is_known(&range->from_print), range->until, range);
+    source_of(worker)->range_open(worker->lane, range->holding->tap, first_offset(range), range->until, range);
 }
 
 static void
@@ -159,7 +165,6 @@ rewind_range(pawl__worker *worker, pawl_range *range, int64_t offset)
 {
     pawl_error err = {0};
 
-    range->from_print = pawl__print_none();
     if (source_of(worker)->rewind(worker->lane, range->holding->tap, offset, &err) == PAWL_OK)
         return true;
     pawl__worker_fail(worker, err.status, "%s", err.message);
@@ -175,7 +180,7 @@ retry_later(pawl__worker *worker, pawl_range *range, const char *why)
 
     pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %s: %s", range_text(range, text),
               range->attempt, pawl__text_about_duration(delay, wait), why);
-    if (!rewind_range(worker, range, range->from))
+    if (!rewind_range(worker, range, first_offset(range)))
         return;
     pawl__range_reset(range);
     end_range(worker, range, PAWL__RANGE_WAITING);

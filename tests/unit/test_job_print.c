@@ -257,6 +257,19 @@ a_refused_plan_reads_no_record_twice(void **state)
     fixture_expect_stored(f, "t", 0, 11);
 }
 
+/* The topic was gone when it was first read, and has been made anew since. */
+static void
+another_log_is_found_by_a_later_attempt(void **state)
+{
+    fixture *f = *state;
+
+    make_anew(f);
+    pawl__memory_fail_ranges_at_once(f->cluster, "t", 0, 2, PAWL_FAILED, PAWL_ERROR_RETRIABLE);
+    assert_int_equal(fixture_run(f), PAWL_DATA_LOSS);
+    assert_int_equal(f->stats.retries, 2);
+    fixture_expect(f, "process save", "");
+}
+
 static void
 another_log_is_found_after_a_refused_plan(void **state)
 {
@@ -326,6 +339,7 @@ main(void)
         fixture_test(a_sink_that_holds_back_keeps_the_print),
         fixture_test(a_sink_that_starts_elsewhere_has_no_print),
         fixture_test(a_refused_plan_reads_no_record_twice),
+        fixture_test(another_log_is_found_by_a_later_attempt),
         fixture_test(another_log_is_found_after_a_refused_plan),
         fixture_test(another_log_is_not_left_before_its_bounds_are_told),
         fixture_test(another_log_is_not_forgotten_by_a_renewal),
