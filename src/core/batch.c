@@ -55,7 +55,7 @@ pawl__range_reset(pawl_range *range)
     pawl__range_enter(range, PAWL_PHASE_WAITING);
     pawl_range_set_slot(range, NULL, NULL);
     range->begun = false;
-    range->print[0] = '\0';
+    range->until_print = pawl__print_none();
     range->records = range->bytes = range->rejected = 0;
 }
 

@@ -40,9 +40,9 @@ struct pawl_range {
     void (*slot_free)(void *slot);
     void *thread;
 
-    char before[PAWL__PRINT_ROOM]; /* not "": what the record before `from`, which comes first, should have */
-    bool remade;                   /* it was not */
-    char print[PAWL__PRINT_ROOM];  /* of the record before `until`; "" when there is none, or it was not read yet */
+    pawl__print from_print;  /* known: the record before `from` comes first, and should have this */
+    bool remade;             /* it had another */
+    pawl__print until_print; /* none: there is no record before `until`, or it was not read yet */
 
     int64_t records, bytes, rejected; /* of this attempt */
 
@@ -72,7 +72,7 @@ struct pawl_batch {
     void *handle;
 };
 
-/* Makes a batch with room for `count` ranges, zeroed but for their batch and attempt. */
+/* Makes a batch with room for `count` ranges that wait, zeroed but for their batch and attempt. */
 pawl_batch *pawl__batch_new(int64_t number, const char *group, const pawl_log *log, size_t count);
 
 /* Frees it with the slots of its ranges. NULL is fine. */

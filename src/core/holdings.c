@@ -21,6 +21,13 @@ holding_free(gpointer data)
     g_free(holding);
 }
 
+void
+pawl__holding_note_saved(pawl__holding *holding, const pawl_save_line *line)
+{
+    holding->stored = pawl_position_at(line->until);
+    holding->stored_print = pawl__print_stored(line->print, line->until);
+}
+
 pawl__holdings *
 pawl__holdings_new(void)
 {

@@ -7,6 +7,7 @@
 #define PAWL_CORE_HOLDINGS_H
 
 #include <pawl/offsets.h>
+#include <pawl/store.h>
 #include <pawl/sys/source.h>
 
 #include "core/print.h"
@@ -25,16 +26,16 @@ typedef struct pawl__holding {
     pawl__tenure tenure;
     bool opened; /* on_open said yes: on_close is owed */
 
-    pawl_position stored;  /* what the store holds: `expected` of the next save */
-    int64_t position;      /* the next offset to read; above `stored` while a sink holds records back */
+    pawl_position stored; /* what the store holds: `expected` of the next save */
+    int64_t position;     /* the next offset to read; above `stored` while a sink holds records back */
+    pawl__print stored_print, position_print;
     pawl_position pending; /* a range that was written down before a crash: it is run first, exactly */
     pawl_position planned; /* until of the range of the batch in hand, where it is written down */
     pawl_position pin;     /* available-now: where it ends */
-    int64_t low, high;     /* the log's bounds as last asked */
+    int64_t low, high;     /* the log's bounds as last told */
 
-    char print[PAWL__PRINT_ROOM]; /* not "": of the record before `position`, with which the source begins, and which is
-                                   * to be compared with it */
-    bool remade;                  /* it was another record */
+    bool looks_back; /* the source begins with the record before `position`, to be compared with position_print */
+    bool remade;     /* it was another record */
 
     int64_t unanswered_since_ms;    /* since when the brokers do not tell its bounds; 0: they do */
     int64_t pending_above_since_ms; /* since when the log ends below `pending`; 0: it does not */
@@ -48,6 +49,9 @@ pawl__holding_is_held(const pawl__holding *holding)
 {
     return holding->stored.known && holding->stored.offset < holding->position;
 }
+
+/* Takes down what a save has written. */
+void pawl__holding_note_saved(pawl__holding *holding, const pawl_save_line *line);
 
 typedef struct pawl__holdings pawl__holdings;
 

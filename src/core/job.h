@@ -215,7 +215,8 @@ pawl_status pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err);
 
 /* --------------------------------------------------------------------------------------------------- positions.c -- */
 
-/* Moves stored offsets without a batch. positions[i] is for holdings[i]; what did not change is renewed. */
+/* Saves without a batch: positions[i] for holdings[i], of which no print is known; positions = NULL: what is stored, with
+ * its print, which renews it. */
 pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions,
                                      size_t count, pawl_error *err);
 

@@ -131,7 +131,7 @@ hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
     job->source.api->unhold(job->source.self, &holding->tap, 1);
     holding->tap = NULL;
     holding->fetch_lost = false;
-    holding->print[0] = '\0';
+    holding->looks_back = false;
     status = job->source.api->hold(job->source.self, &line, 1, err);
     holding->tap = line.ret_tap;
     return status;
@@ -179,6 +179,7 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
         if (!pawl__plan_is_loss(lines[i].ret_finding))
             continue;
         holding->position = new_position(job, &lines[i]);
+        holding->position_print = pawl__print_none();
         holding->remade = false;
         log_move(job, holding, &lines[i], holding->position);
         status = hold_again(job, holding, err);
@@ -240,7 +241,7 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
 static bool
 looks_too_far_back(const pawl__holding *holding)
 {
-    return holding->print[0] != '\0' && holding->unanswered_since_ms == 0 && holding->low == holding->position;
+    return holding->looks_back && holding->low == holding->position;
 }
 
 static bool

@@ -53,7 +53,7 @@ reach(const pawl__plan_line *line)
 static pawl__plan_finding
 find(const pawl__plan_line *line)
 {
-    if (line->position < 0 || line->low < 0 || line->low > line->high)
+    if (line->unknown || line->position < 0 || line->low < 0 || line->low > line->high)
         return PAWL__PLAN_NOTHING;
     if (line->position < line->low)
         return PAWL__PLAN_BELOW;

@@ -25,7 +25,7 @@
  * this partition is cut, since it would not be the range that was promised, and the caller goes on asking: for so long
  * as it waits for a range that makes no progress.
  *
- * Bounds or positions that cannot be (negative, or low > high) are NOTHING.
+ * Bounds that are unknown are NOTHING, and so are bounds or positions that cannot be (negative, or low > high).
  */
 typedef enum pawl__plan_finding {
     PAWL__PLAN_NOTHING,       /* nothing to read now */
@@ -40,6 +40,7 @@ typedef enum pawl__plan_finding {
 typedef struct pawl__plan_line {
     int64_t position;      /* the next offset to read */
     int64_t low, high;     /* of the log: first offset, and one past the last that may be read */
+    bool unknown;          /* nobody tells these at the moment */
     pawl_position pin;     /* available-now: not beyond this offset */
     pawl_position pending; /* replay = exact: a range that was written down and not saved; it is cut as it was. One that
                             * ends at or below the position is over, and means nothing */

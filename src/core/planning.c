@@ -7,7 +7,6 @@
 
 #include <glib.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -37,7 +36,6 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
         holding->unanswered_since_ms = 0;
         return PAWL_OK;
     }
-    holding->low = holding->high = holding->position; /* nothing to read for now */
     if (!pawl__job_has_stalled(job, &holding->unanswered_since_ms))
         return PAWL_OK;
     return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
@@ -151,6 +149,7 @@ pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
             .position = holding->position,
             .low = holding->low,
             .high = holding->high,
+            .unknown = holding->unanswered_since_ms != 0,
             .pin = holding->pin,
             .pending = holding->pending,
             .remade = holding->remade,
@@ -216,23 +215,24 @@ count_held(pawl_job *job)
 }
 
 static pawl_range *
-add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until, pawl__range_state state)
+add_range(pawl_batch *batch, pawl__holding *holding, int64_t from, int64_t until)
 {
     pawl_range *range = &batch->ranges[batch->count++];
 
     range->holding = holding;
     range->from = from;
     range->until = range->saved_to = until;
-    range->state = state;
     return range;
 }
 
-/* What was to be looked at before the first range is that range's business now. */
+/* What a sink holds back was processed before. */
 static void
-hand_over_print(pawl__holding *holding, pawl_range *range)
+add_held(pawl_batch *batch, pawl__holding *holding)
 {
-    memcpy(range->before, holding->print, sizeof range->before);
-    holding->print[0] = '\0';
+    pawl_range *range = add_range(batch, holding, holding->stored.offset, holding->position);
+
+    range->until_print = holding->position_print;
+    range->state = PAWL__RANGE_DONE;
 }
 
 /*
@@ -251,10 +251,9 @@ make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
         if (lines != NULL && lines[i].ret_finding == PAWL__PLAN_RANGE)
-            hand_over_print(holding,
-                            add_range(batch, holding, lines[i].ret_from, lines[i].ret_until, PAWL__RANGE_WAITING));
+            add_range(batch, holding, lines[i].ret_from, lines[i].ret_until);
         else if (pawl__holding_is_held(holding))
-            add_range(batch, holding, holding->stored.offset, holding->position, PAWL__RANGE_DONE);
+            add_held(batch, holding);
     }
     return batch;
 }
@@ -301,6 +300,19 @@ write_down(pawl_job *job, const pawl_batch *batch, pawl_error *err)
         pawl__holdings_find(job->holdings, lines[i].partition)->planned = lines[i].pending;
     g_free(lines);
     return status;
+}
+
+/* The batch will run: what was to be looked at before the first range of a partition is that range's business now. */
+static void
+hand_over_prints(pawl_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        pawl_range *range = &batch->ranges[i];
+
+        if (range->holding->looks_back)
+            range->from_print = range->holding->position_print;
+        range->holding->looks_back = false;
+    }
 }
 
 /*
@@ -385,10 +397,12 @@ plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t st
         pawl_batch *batch = make_batch(job, lines, ranges);
 
         status = write_down(job, batch, err);
-        if (status == PAWL_OK)
+        if (status == PAWL_OK) {
+            hand_over_prints(batch);
             *ret_batch = batch;
-        else
+        } else {
             pawl__batch_free(batch);
+        }
     }
     g_free(lines);
     return status;

@@ -19,13 +19,14 @@ pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const in
             .partition = holdings[i]->partition,
             .epoch = holdings[i]->epoch,
             .expected = holdings[i]->stored,
-            .until = positions[i],
+            .until = positions != NULL ? positions[i] : holdings[i]->stored.offset,
+            .print = positions != NULL ? NULL : holdings[i]->stored_print.text,
         };
     status = pawl_store_save(job->store, job->settings.group, lines, count, err);
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        if (!pawl_position_equal(lines[i].expected, pawl_position_at(positions[i])))
+        if (!pawl_position_equal(lines[i].expected, pawl_position_at(lines[i].until)))
             pawl__job_tell_saved(job, &lines[i]);
-        holdings[i]->stored = pawl_position_at(positions[i]);
+        pawl__holding_note_saved(holdings[i], &lines[i]);
         holdings[i]->pending = pawl_position_absent();
     }
     if (status == PAWL_OK) {
@@ -49,7 +50,6 @@ renew_stored(pawl_job *job, pawl_error *err)
 {
     size_t count = pawl__holdings_count(job->holdings), known = 0;
     pawl__holding **holdings = g_new0(pawl__holding *, count);
-    int64_t *positions = g_new0(int64_t, count);
     pawl_status status = PAWL_OK;
 
     for (size_t i = 0; i < count; i++) {
@@ -57,13 +57,11 @@ renew_stored(pawl_job *job, pawl_error *err)
 
         if (holding->tenure == PAWL__TENURE_GONE || !holding->stored.known || planned_until(holding).known)
             continue;
-        positions[known] = holding->stored.offset;
         holdings[known++] = holding;
     }
     if (known > 0)
-        status = pawl__job_save_positions(job, holdings, positions, known, err);
+        status = pawl__job_save_positions(job, holdings, NULL, known, err);
     g_free(holdings);
-    g_free(positions);
     return status;
 }
 

@@ -31,33 +31,36 @@ add_bytes(GChecksum *sum, const void *bytes, size_t size)
         g_checksum_update(sum, bytes, (gssize) MIN(size, BEGINNING));
 }
 
-void
-pawl__print_take(const pawl_record *record, char ret_print[PAWL__PRINT_ROOM])
+pawl__print
+pawl__print_of(const pawl_record *record)
 {
     GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    pawl__print print;
 
     add_number(sum, record->timestamp_ms);
     add_bytes(sum, record->key, record->key_size);
     add_bytes(sum, record->value, record->value_size);
-    g_snprintf(ret_print, PAWL__PRINT_ROOM, "%" PRId64 "-%.*s", record->offset, DIGITS, g_checksum_get_string(sum));
+    g_snprintf(print.text, sizeof print.text, "%" PRId64 "-%.*s", record->offset, DIGITS, g_checksum_get_string(sum));
     g_checksum_free(sum);
+    return print;
 }
 
-void
-pawl__print_copy(char ret_print[PAWL__PRINT_ROOM], const char *stored, int64_t offset)
+pawl__print
+pawl__print_stored(const char *text, int64_t offset)
 {
     char *start = g_strdup_printf("%" PRId64 "-", offset - 1);
-    bool fits = g_str_has_prefix(stored, start) && strlen(stored) == strlen(start) + DIGITS;
+    pawl__print print = pawl__print_none();
 
-    g_strlcpy(ret_print, fits ? stored : "", PAWL__PRINT_ROOM);
+    if (text != NULL && offset > 0 && g_str_has_prefix(text, start) && strlen(text) == strlen(start) + DIGITS)
+        g_strlcpy(print.text, text, sizeof print.text);
     g_free(start);
+    return print;
 }
 
 bool
-pawl__print_is_of(const char *print, const pawl_record *record)
+pawl__print_is_of(const pawl__print *print, const pawl_record *record)
 {
-    char own[PAWL__PRINT_ROOM];
+    pawl__print own = pawl__print_of(record);
 
-    pawl__print_take(record, own);
-    return strcmp(print, own) == 0;
+    return strcmp(print->text, own.text) == 0;
 }

@@ -39,6 +39,17 @@ is_to_be_saved(const pawl_range *range)
     return (range->state == PAWL__RANGE_DONE || range->state == PAWL__RANGE_SKIPPED) && !range->held;
 }
 
+/* The print beside saved_to: known where the range ends, and where nothing of it is safe yet. */
+static const char *
+saved_print(const pawl_range *range)
+{
+    if (range->saved_to == range->until)
+        return range->until_print.text;
+    if (pawl_position_equal(range->holding->stored, pawl_position_at(range->saved_to)))
+        return range->holding->stored_print.text;
+    return NULL;
+}
+
 /* A line for each range that is safe; before flush: for each that may be. */
 static void
 gather_lines(struct saving *saving)
@@ -56,7 +67,7 @@ gather_lines(struct saving *saving)
             .expected = range->holding->stored,
             .until = range->saved_to,
             .batch = saving->batch->number,
-            .print = range->saved_to == range->until ? range->print : "",
+            .print = saved_print(range),
         };
     }
 }
@@ -222,7 +233,7 @@ move_on(struct saving *saving)
 
     pawl__mirror_give(job->mirror, saving->lines, saving->count);
     for (size_t i = 0; i < saving->count; i++) {
-        saving->ranges[i]->holding->stored = pawl_position_at(saving->lines[i].until);
+        pawl__holding_note_saved(saving->ranges[i]->holding, &saving->lines[i]);
         pawl__job_tell_saved(job, &saving->lines[i]);
     }
     for (size_t i = 0; i < saving->batch->count; i++) {
@@ -234,6 +245,7 @@ move_on(struct saving *saving)
             continue;
         holding->out_of_range = 0;
         holding->position = range->until;
+        holding->position_print = range->until_print;
         holding->pending = pawl_position_absent();
     }
     job->held_batches = holds_back(saving->batch) ? job->held_batches + 1 : 0;
@@ -285,6 +297,7 @@ note_losses(pawl_job *job, pawl_batch *batch)
             continue;
         range->from = holding->stored.offset;
         range->until = range->saved_to = holding->position;
+        range->until_print = holding->position_print;
         range->state = PAWL__RANGE_DONE;
     }
     pawl__wait_unlock(&job->stats_wait);

@@ -290,19 +290,8 @@ mirror_stored(struct takeover *takeover, pawl__holding *const *holdings)
 
 /*
  * What was stored for another log than this one can be told by the record before: the source is to begin with it. Where the
- * sink says where to start, nothing is known of that place.
+ * sink has said where to start, nothing is known of that place.
  */
-static void
-note_prints(struct takeover *takeover, pawl__holding **holdings)
-{
-    for (size_t i = 0; i < takeover->count; i++) {
-        const pawl_entry *entry = &takeover->entries[i];
-
-        if (entry->offset.known && entry->offset.offset > 0 && entry->offset.offset == holdings[i]->position)
-            pawl__print_copy(holdings[i]->print, entry->print, entry->offset.offset);
-    }
-}
-
 static pawl_status
 start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *err)
 {
@@ -311,8 +300,12 @@ start_reading(struct takeover *takeover, pawl__holding **holdings, pawl_error *e
     pawl_status status;
 
     for (size_t i = 0; i < takeover->count; i++) {
-        lines[i].partition = holdings[i]->partition;
-        lines[i].position = holdings[i]->position - (holdings[i]->print[0] != '\0');
+        pawl__holding *holding = holdings[i];
+
+        holding->position_print = holding->stored_print;
+        holding->looks_back = pawl__print_is_known(&holding->position_print);
+        lines[i].partition = holding->partition;
+        lines[i].position = holding->position - holding->looks_back;
     }
     status = source->api->hold(source->self, lines, takeover->count, err);
     for (size_t i = 0; status == PAWL_OK && i < takeover->count; i++)
@@ -333,6 +326,7 @@ add_holdings(struct takeover *takeover, pawl__holding **ret_holdings)
         log_entry(job, entry);
         holding->epoch = takeover->lines[i].ret_epoch;
         holding->stored = entry->offset.known ? entry->offset : takeover->initial[i];
+        holding->stored_print = pawl__print_stored(entry->print, holding->stored.offset);
         holding->position = holding->stored.offset;
         holding->pending = entry->pending;
         job->batch_number = MAX(job->batch_number, entry->batch);
@@ -352,7 +346,6 @@ open_partitions(struct takeover *takeover, pawl_error *err)
         status = follow_sink(takeover, holdings, err);
     if (status == PAWL_OK)
         mirror_stored(takeover, holdings);
-    note_prints(takeover, holdings);
     if (status == PAWL_OK)
         status = start_reading(takeover, holdings, err);
     g_free(holdings);

@@ -100,6 +100,13 @@ take_rested(pawl__worker *worker)
     return NULL;
 }
 
+/* Where the source begins: with the record before the range, as long as that has not been looked at. */
+static int64_t
+first_offset(const pawl_range *range)
+{
+    return range->from - pawl__print_is_known(&range->from_print);
+}
+
 static void
 open_range(pawl__worker *worker, pawl_range *range)
 {
@@ -109,8 +116,7 @@ open_range(pawl__worker *worker, pawl_range *range)
     atomic_store(&range->opened_ms, pawl__clock_ms());
     pawl__range_enter(range, PAWL_PHASE_FETCHING);
     g_ptr_array_add(worker->opened, range);
-    source_of(worker)->range_open(worker->lane, range->holding->tap, range->from - (range->before[0] != '\0'),
-                                  range->until, range);
+    source_of(worker)->range_open(worker->lane, range->holding->tap, first_offset(range), range->until, range);
 }
 
 static void
@@ -159,7 +165,6 @@ rewind_range(pawl__worker *worker, pawl_range *range, int64_t offset)
 {
     pawl_error err = {0};
 
-    range->before[0] = '\0';
     if (source_of(worker)->rewind(worker->lane, range->holding->tap, offset, &err) == PAWL_OK)
         return true;
     pawl__worker_fail(worker, err.status, "%s", err.message);
@@ -175,7 +180,7 @@ retry_later(pawl__worker *worker, pawl_range *range, const char *why)
 
     pawl__log(worker->crew->log, PAWL_LOG_WARN, "job", "%s: attempt %d failed, next in %s: %s", range_text(range, text),
               range->attempt, pawl__text_about_duration(delay, wait), why);
-    if (!rewind_range(worker, range, range->from))
+    if (!rewind_range(worker, range, first_offset(range)))
         return;
     pawl__range_reset(range);
     end_range(worker, range, PAWL__RANGE_WAITING);
@@ -253,12 +258,12 @@ check_before(pawl_range *range, pawl_delivery *delivery)
 {
     const pawl_record *first = delivery->records;
 
-    if (range->before[0] != '\0' && first->offset < range->from) {
-        range->remade = !pawl__print_is_of(range->before, first);
+    if (pawl__print_is_known(&range->from_print) && first->offset < range->from) {
+        range->remade = !pawl__print_is_of(&range->from_print, first);
         delivery->records++;
         delivery->count--;
     }
-    range->before[0] = '\0';
+    range->from_print = pawl__print_none();
     return !range->remade;
 }
 
@@ -292,7 +297,7 @@ on_records(pawl__worker *worker, pawl_range *range, pawl_delivery *delivery)
 
         atomic_store_explicit(&range->handed, last->offset + 1, memory_order_relaxed);
         if (last->offset + 1 == range->until)
-            pawl__print_take(last, range->print);
+            range->until_print = pawl__print_of(last);
         pawl__range_enter(range, PAWL_PHASE_FETCHING);
     } else {
         refuse(worker, range, verdict, "process", &err);

@@ -104,6 +104,46 @@ one_line(void **state)
     }
 }
 
+/* Bounds that nobody tells: whatever is known of the line otherwise, nothing is found, and least of all a loss. */
+static void
+unknown_bounds(void **state)
+{
+    static const int64_t positions[] = {0, 2, 5, 10, 11};
+
+    (void) state;
+    for (size_t i = 0; i < 4 * G_N_ELEMENTS(positions); i++) {
+        static const pawl__plan_limits none = {0};
+        pawl__plan_line line = line_of(positions[i / 4], 2, 10);
+
+        line.unknown = true;
+        line.remade = (i & 1) != 0;
+        line.pending = (i & 2) != 0 ? pawl_position_at(12) : pawl_position_absent();
+        assert_int_equal(pawl__plan(&line, 1, &none), 0);
+        assert_int_equal(line.ret_finding, PAWL__PLAN_NOTHING);
+        assert_int_equal(line.ret_until, line.position);
+    }
+}
+
+/* Of a log that is known to be another: what the bounds say comes first. */
+static void
+remade_logs(void **state)
+{
+    static const struct {
+        int64_t position;
+        pawl__plan_finding finding;
+    } cases[] = {{1, PAWL__PLAN_BELOW}, {2, PAWL__PLAN_REMADE}, {10, PAWL__PLAN_REMADE}, {11, PAWL__PLAN_ABOVE}};
+
+    (void) state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        static const pawl__plan_limits none = {0};
+        pawl__plan_line line = line_of(cases[i].position, 2, 10);
+
+        line.remade = true;
+        assert_int_equal(pawl__plan(&line, 1, &none), 0);
+        assert_int_equal(line.ret_finding, cases[i].finding);
+    }
+}
+
 static void
 no_lines(void **state)
 {
@@ -480,6 +520,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_line),
+        cmocka_unit_test(unknown_bounds),
+        cmocka_unit_test(remade_logs),
         cmocka_unit_test(no_lines),
         cmocka_unit_test(shares),
         cmocka_unit_test(losses_take_no_share),

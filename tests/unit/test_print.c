@@ -36,11 +36,10 @@ every_record_has_its_own(void **state)
 {
     (void) state;
     for (size_t i = 0; i < G_N_ELEMENTS(records); i++) {
-        char print[PAWL__PRINT_ROOM];
+        pawl__print print = pawl__print_of(&records[i]);
 
-        pawl__print_take(&records[i], print);
         for (size_t j = 0; j < G_N_ELEMENTS(records); j++)
-            assert_int_equal(pawl__print_is_of(print, &records[j]), i == j);
+            assert_int_equal(pawl__print_is_of(&print, &records[j]), i == j);
     }
 }
 
@@ -48,27 +47,27 @@ every_record_has_its_own(void **state)
 static void
 stays_what_it_is(void **state)
 {
-    char print[PAWL__PRINT_ROOM];
-
     (void) state;
-    pawl__print_take(&records[0], print);
-    assert_string_equal(print, "0-44b4768dfe5eba911850f710fe0c8031");
+    assert_string_equal(pawl__print_of(&records[0]).text, "0-44b4768dfe5eba911850f710fe0c8031");
 }
 
 static void
 what_others_stored_says_nothing(void **state)
 {
-    char print[PAWL__PRINT_ROOM] = "?";
-
     (void) state;
-    pawl__print_copy(print, "9f86d081", 42);
-    assert_string_equal(print, "");
-    pawl__print_copy(print, "", 42);
-    assert_string_equal(print, "");
-    pawl__print_copy(print, "41-0123456789abcdef", 42);
-    assert_string_equal(print, "");
-    pawl__print_copy(print, PRINT_OF_41, 42);
-    assert_string_equal(print, PRINT_OF_41);
+    assert_string_equal(pawl__print_stored("9f86d081", 42).text, "");
+    assert_string_equal(pawl__print_stored(NULL, 42).text, "");
+    assert_string_equal(pawl__print_stored("", 42).text, "");
+    assert_string_equal(pawl__print_stored("41-0123456789abcdef", 42).text, "");
+    assert_string_equal(pawl__print_stored(PRINT_OF_41, 42).text, PRINT_OF_41);
+}
+
+/* Nothing comes before the first offset. */
+static void
+there_is_none_of_offset_0(void **state)
+{
+    (void) state;
+    assert_string_equal(pawl__print_stored("-1-0123456789abcdef0123456789abcdef", 0).text, "");
 }
 
 /* Somebody has moved the offset, and left the print. */
@@ -76,13 +75,10 @@ static void
 a_print_of_another_offset_says_nothing(void **state)
 {
     static const int64_t moved[] = {0, 1, 40, 41, 43, 142, INT64_MAX};
-    char print[PAWL__PRINT_ROOM];
 
     (void) state;
-    for (size_t i = 0; i < G_N_ELEMENTS(moved); i++) {
-        pawl__print_copy(print, PRINT_OF_41, moved[i]);
-        assert_string_equal(print, "");
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(moved); i++)
+        assert_string_equal(pawl__print_stored(PRINT_OF_41, moved[i]).text, "");
 }
 
 int
@@ -92,6 +88,7 @@ main(void)
         cmocka_unit_test(every_record_has_its_own),
         cmocka_unit_test(stays_what_it_is),
         cmocka_unit_test(what_others_stored_says_nothing),
+        cmocka_unit_test(there_is_none_of_offset_0),
         cmocka_unit_test(a_print_of_another_offset_says_nothing),
     };
 

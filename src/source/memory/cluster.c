@@ -304,16 +304,31 @@ pawl__memory_lie(pawl__memory_cluster *cluster, const char *topic, int partition
     leave(cluster);
 }
 
-void
-pawl__memory_fail_ranges(pawl__memory_cluster *cluster, const char *topic, int partition, int times, pawl_status status,
-                         unsigned flags)
+static void
+fail_ranges(pawl__memory_cluster *cluster, const char *topic, int partition, bool at_once, int times,
+            pawl_status status, unsigned flags)
 {
     memory_log *log = enter(cluster, topic, partition);
 
     log->failures = times;
+    log->at_once = at_once;
     log->failure = status;
     log->failure_flags = flags;
     leave(cluster);
+}
+
+void
+pawl__memory_fail_ranges(pawl__memory_cluster *cluster, const char *topic, int partition, int times, pawl_status status,
+                         unsigned flags)
+{
+    fail_ranges(cluster, topic, partition, false, times, status, flags);
+}
+
+void
+pawl__memory_fail_ranges_at_once(pawl__memory_cluster *cluster, const char *topic, int partition, int times,
+                                 pawl_status status, unsigned flags)
+{
+    fail_ranges(cluster, topic, partition, true, times, status, flags);
 }
 
 void

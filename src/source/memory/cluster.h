@@ -31,6 +31,7 @@ typedef struct memory_log {
     int lies;            /* bounds: how often the next two are told */
     int64_t lie_low, lie_high;
     int failures; /* ranges to fail */
+    bool at_once; /* before their first chunk */
     pawl_status failure;
     unsigned failure_flags;
     bool stalled;

@@ -193,7 +193,7 @@ serve(pawl_source_lane *lane, pawl_source_tap *tap, pawl_delivery *ret_delivery)
             return false;
         return fail_range(lane, tap, PAWL_STALLED, 0, "nothing came for stall_timeout", ret_delivery);
     }
-    if (log->failures > 0 && tap->chunks > 0) {
+    if (log->failures > 0 && (log->at_once || tap->chunks > 0)) {
         log->failures--;
         return fail_range(lane, tap, log->failure, log->failure_flags, "the cluster in memory fails", ret_delivery);
     }

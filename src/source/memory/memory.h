@@ -107,6 +107,10 @@ void pawl__memory_lie(pawl__memory_cluster *cluster, const char *topic, int part
 void pawl__memory_fail_ranges(pawl__memory_cluster *cluster, const char *topic, int partition, int times,
                               pawl_status status, unsigned flags);
 
+/* The same, before any record of them comes. */
+void pawl__memory_fail_ranges_at_once(pawl__memory_cluster *cluster, const char *topic, int partition, int times,
+                                      pawl_status status, unsigned flags);
+
 /* No record of this partition comes, and no end either. */
 void pawl__memory_stall(pawl__memory_cluster *cluster, const char *topic, int partition, bool stall);
 
