@@ -108,7 +108,6 @@ src_libpawl_core_la_SOURCES = \
 	src/source/kafka/nudge.c \
 	src/source/kafka/rebalance.c \
 	src/source/kafka/source.c \
-	src/source/kafka/stray.c \
 	src/source/kafka/tap.c
 
 # A cluster in memory: only tests link it.

@@ -100,6 +100,7 @@ struct pawl_source_tap {
     void *cookie;
     int64_t until;
     int64_t progress_ms; /* when something came last */
+    bool started_over;   /* since the range was opened: see hunger.c */
 };
 
 /* Starts to read at these positions. */
@@ -152,12 +153,6 @@ void pawl__kafka_lane_disconnect(pawl_source_lane *lane);
 
 pawl_source_lane *pawl__kafka_lane(void *self, int index);
 void pawl__kafka_wake(void *self);
-
-/* Has all lanes look again at what there is for them. Any thread. */
-void pawl__kafka_ring(kafka_source *source);
-
-/* Forgets the events of a partition that reached a lane which had it no more: see stray.c. Any thread. */
-void pawl__kafka_strays_drop(kafka_source *source, pawl_partition partition);
 
 void pawl__kafka_range_open(pawl_source_lane *lane, pawl_source_tap *tap, int64_t from, int64_t until, void *cookie);
 void pawl__kafka_range_shut(pawl_source_lane *lane, pawl_source_tap *tap);
@@ -241,9 +236,6 @@ struct kafka_source {
 
     GPtrArray *taps;  /* all that are held; owned */
     GPtrArray *lanes; /* owned */
-
-    pthread_mutex_t strays_mutex; /* guards what follows */
-    GPtrArray *strays;            /* rd_kafka_message_t, owned: see stray.c */
 };
 
 /* Waits until the deadline, or until the source is cancelled. */

@@ -186,7 +186,6 @@ pawl_status
 pawl__kafka_tap_restart(pawl_source_tap *tap, int64_t offset, pawl_error *err)
 {
     drop_ahead(tap);
-    pawl__kafka_strays_drop(tap->source, tap->partition);
     unassign(tap->source, &tap, 1);
     tap->position = offset;
     return pawl__kafka_taps_connect(tap->source, &tap, 1, err);
@@ -245,7 +244,6 @@ pawl__kafka_unhold(void *self, pawl_source_tap *const *taps, size_t count)
 
     unassign(source, taps, count);
     for (size_t i = 0; i < count; i++) {
-        pawl__kafka_strays_drop(source, taps[i]->partition);
         for (guint l = 0; l < source->lanes->len; l++)
             pawl__kafka_lane_disown(g_ptr_array_index(source->lanes, l), taps[i]);
         g_ptr_array_remove(source->taps, taps[i]); /* frees it */
