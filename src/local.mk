@@ -106,6 +106,7 @@ src_libpawl_core_la_SOURCES = \
 	src/source/kafka/member.c \
 	src/source/kafka/member.h \
 	src/source/kafka/nudge.c \
+	src/source/kafka/offsets.c \
 	src/source/kafka/rebalance.c \
 	src/source/kafka/source.c \
 	src/source/kafka/tap.c

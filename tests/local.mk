@@ -89,6 +89,7 @@ endif
 INTEGRATION_TESTS = \
 	tests/conformance/test_kafka_lost \
 	tests/conformance/test_store_kafka \
+	tests/integration/test_kafka_asks \
 	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \

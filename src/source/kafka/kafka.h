@@ -3,7 +3,8 @@
  *
  *     source.c   the table, opening and closing
  *     client.c   librdkafka's client: its properties and its log
- *     ask.c      questions to the brokers: partitions, bounds, offsets by time
+ *     ask.c      questions to the brokers: how they are asked, and those about topics
+ *     offsets.c  questions about offsets: bounds, offsets by time
  *     tap.c      partitions: starting and ending to read them, what was read ahead
  *     lane.c     records: from the shared queue to their open ranges; lane.h lists the files that help
  *     member.c   membership in a consumer group; member.h lists the files
@@ -162,9 +163,28 @@ void pawl__kafka_settle(pawl_source_lane *lane);
 
 /* --------------------------------------------------------------------------------------------------------- ask.c -- */
 
+/* How long the next call to librdkafka may take; 0: the time is up, or the job was cancelled. */
+int pawl__kafka_slice_ms(kafka_source *source, int64_t deadline_ms);
+
+/* Whether what went wrong may be over soon. */
+bool pawl__kafka_is_worth_another_try(rd_kafka_resp_err_t code);
+
+/* An answer that came at once and said "not now" is not asked for again at once. */
+void pawl__kafka_breathe(kafka_source *source, int64_t asked_ms);
+
 pawl_status pawl__kafka_cluster(void *self, int64_t deadline_ms, char *ret_id, size_t size, pawl_error *err);
 pawl_status pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, pawl_partition partition),
                                  void (*missing)(void *user, const char *topic), void *user, pawl_error *err);
+
+/*
+ * Makes a client know the topics that were asked for by name, for as long as it has these handles: one question of the
+ * asker is then about all of them, and the client that fetches looks for their leaders before it is told to.
+ */
+pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles,
+                                    pawl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------- offsets.c -- */
+
 pawl_status pawl__kafka_bounds(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err);
 pawl_status pawl__kafka_log_end(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count,
                                 pawl_error *err);
@@ -174,13 +194,6 @@ pawl_status pawl__kafka_at_time(void *self, int64_t deadline_ms, int64_t time_ms
 /* The element of a list that is about a partition: number `hint`, unless librdkafka has moved it. */
 const rd_kafka_topic_partition_t *pawl__kafka_answer(const rd_kafka_topic_partition_list_t *list, int hint,
                                                      pawl_partition partition);
-
-/*
- * Makes a client know the topics that were asked for by name, for as long as it has these handles: one question of the
- * asker is then about all of them, and the client that fetches looks for their leaders before it is told to.
- */
-pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles,
-                                    pawl_error *err);
 
 /* ------------------------------------------------------------------------------------------------------ member.c -- */
 
