@@ -20,6 +20,7 @@ UNIT_TESTS = \
 	tests/unit/test_backoff \
 	tests/unit/test_buffer \
 	tests/unit/test_chatter \
+	tests/unit/test_complaint \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_expand \

@@ -61,6 +61,7 @@ pawl__kafka_cluster(void *self, int64_t deadline_ms, char *ret_id, size_t size, 
         id = rd_kafka_clusterid(source->asker, slice);
     if (id == NULL)
         return pawl__kafka_unreachable(source, RD_KAFKA_RESP_ERR__TIMED_OUT, "which cluster they are", err);
+    source->answered = true;
     g_strlcpy(ret_id, id, size);
     rd_kafka_mem_free(source->asker, id);
     return PAWL_OK;
@@ -77,8 +78,10 @@ ask_metadata(kafka_source *source, int64_t deadline_ms, const rd_kafka_metadata_
         int64_t asked_ms = pawl__clock_ms();
 
         code = rd_kafka_metadata(source->asker, source->pattern != NULL, NULL, ret_metadata, slice);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            source->answered = true;
             return PAWL_OK;
+        }
         if (!pawl__kafka_is_worth_another_try(code))
             break;
         pawl__kafka_breathe(source, asked_ms);

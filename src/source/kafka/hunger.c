@@ -91,17 +91,15 @@ start_over(pawl_source_lane *lane, pawl_source_tap *tap, pawl_error *err)
 }
 
 static void
-say_stalled(kafka_source *source, const pawl_source_tap *tap, pawl_error *err)
+say_stalled(kafka_source *source, const pawl_source_tap *tap, int64_t now, pawl_error *err)
 {
-    char timeout[PAWL__DURATION_TEXT_SIZE];
+    char timeout[PAWL__DURATION_TEXT_SIZE], complaint[PAWL__KAFKA_COMPLAINT_SIZE];
 
-    pthread_mutex_lock(&source->complaint.mutex);
-    pawl_error_set(err, PAWL_STALLED, 0, 0,
-                   "%s [%" PRId32 "] at offset %" PRId64 ": nothing came for stall_timeout = %s%s%s",
-                   tap->partition.topic, tap->partition.number, tap->reached,
-                   pawl__text_from_duration(source->stall_timeout_ms, timeout),
-                   source->complaint.text[0] != '\0' ? "; " : "", source->complaint.text);
-    pthread_mutex_unlock(&source->complaint.mutex);
+    pawl__kafka_complaint_text(&source->complaint, now, complaint);
+    pawl_error_set(
+        err, PAWL_STALLED, 0, 0, "%s [%" PRId32 "] at offset %" PRId64 ": nothing came for stall_timeout = %s%s%s",
+        tap->partition.topic, tap->partition.number, tap->reached,
+        pawl__text_from_duration(source->stall_timeout_ms, timeout), complaint[0] != '\0' ? "; " : "", complaint);
 }
 
 bool
@@ -112,7 +110,7 @@ pawl__kafka_lose_patience(pawl_source_lane *lane, int64_t now, pawl_delivery *re
     if (tap == NULL || now < patience_ends_ms(lane, tap))
         return false;
     if (tap->started_over)
-        say_stalled(lane->source, tap, &ret_delivery->err);
+        say_stalled(lane->source, tap, now, &ret_delivery->err);
     else if (start_over(lane, tap, &ret_delivery->err) == PAWL_OK)
         return false;
     ret_delivery->kind = PAWL_DELIVERY_FAILED;

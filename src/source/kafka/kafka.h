@@ -48,15 +48,21 @@ typedef struct kafka_budget {
 /* Cuts fetch.memory into budgets that hold for so many partitions and lanes. Pure. */
 kafka_budget pawl__kafka_budget(int64_t memory_bytes, int partitions, int lanes);
 
+#define PAWL__KAFKA_COMPLAINT_SIZE 512
+
 /* What the brokers complained about last: it explains why there is no answer. */
 typedef struct kafka_complaint {
     pthread_mutex_t mutex;
-    char text[512];
+    char text[PAWL__KAFKA_COMPLAINT_SIZE];
+    int64_t came_ms;
     int64_t logged_ms;
 } kafka_complaint;
 
 /* Takes a complaint. Any thread. */
 void pawl__kafka_complain(kafka_complaint *complaint, const char *text);
+
+/* Copies the complaint, if it came lately and so may be the reason of what is wrong now; else "". Any thread. */
+void pawl__kafka_complaint_text(kafka_complaint *complaint, int64_t now_ms, char text[PAWL__KAFKA_COMPLAINT_SIZE]);
 
 /* Everything that a client is made of; kept, since a client may have to be made anew. */
 typedef struct kafka_client_setup {
@@ -233,6 +239,7 @@ struct kafka_source {
     kafka_client_setup client_setup;
     kafka_client_setup asker_setup;
     kafka_complaint complaint;
+    bool answered; /* the brokers have told something once: they are there, and are spoken to as they want */
     kafka_budget budget;
     kafka_nudger *nudger;
     int64_t memory_bytes;
