@@ -106,9 +106,9 @@ src_libpawl_core_la_SOURCES = \
 	src/source/kafka/member.c \
 	src/source/kafka/member.h \
 	src/source/kafka/nudge.c \
+	src/source/kafka/offsets.c \
 	src/source/kafka/rebalance.c \
 	src/source/kafka/source.c \
-	src/source/kafka/stray.c \
 	src/source/kafka/tap.c
 
 # A cluster in memory: only tests link it.

@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/unit/test_buffer \
 	tests/unit/test_chatter \
 	tests/unit/test_child \
+	tests/unit/test_complaint \
 	tests/unit/test_config \
 	tests/unit/test_error \
 	tests/unit/test_expand \
@@ -91,6 +92,7 @@ endif
 INTEGRATION_TESTS = \
 	tests/conformance/test_kafka_lost \
 	tests/conformance/test_store_kafka \
+	tests/integration/test_kafka_asks \
 	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \

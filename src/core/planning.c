@@ -41,7 +41,7 @@ take_bounds(pawl_job *job, pawl__holding *holding, const pawl_bounds_line *line,
     return pawl_error_set(err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                           "%s [%" PRId32 "] at offset %" PRId64 ": %s for stall_timeout = %s", holding->partition.topic,
                           holding->partition.number, holding->position,
-                          line->ret_status == PAWL_FAILED ? "the partition does not exist" : "there is no leader",
+                          line->ret_why != NULL ? line->ret_why : "nobody tells where its log ends",
                           pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
 }
 

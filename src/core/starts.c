@@ -35,9 +35,9 @@ pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t count, pawl_erro
             return status;
         if (job->recovered || pawl__clock_ms() >= deadline_ms)
             return pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, 0,
-                                  "%s [%" PRId32
-                                  "]: nobody tells where its log begins and ends; is it without a leader?",
-                                  unknown->partition.topic, unknown->partition.number);
+                                  "%s [%" PRId32 "]: nobody tells where its log begins and ends: %s",
+                                  unknown->partition.topic, unknown->partition.number,
+                                  unknown->ret_why != NULL ? unknown->ret_why : "is it without a leader?");
         if (!pawl__job_wait(job, pawl__clock_ms() + BOUNDS_RETRY_MS))
             return pawl__job_broken_off(job, err);
     }

@@ -267,6 +267,26 @@ thawed(void **state)
     recorder_free(recorder);
 }
 
+/* Frozen for so long that a range has started over meanwhile: it goes on, and gets no record twice. */
+static void
+thawed_late(void **state)
+{
+    struct attack plan = {.after = 2000, .attack = freeze};
+    job_recorder *recorder = recorder_new();
+
+    (void) state;
+    recorder->before = attack;
+    recorder->user = &plan;
+    recorder_start(recorder, "topics", topic, "fetch.memory", "1MiB", "stall_timeout", "10s", NULL);
+    recorder_await_log(recorder, "starting over");
+    thaw();
+    recorder_join(recorder);
+    recorder_expect(recorder, PAWL_OK, __FILE__, __LINE__);
+    for (int p = 0; p < PARTITIONS; p++)
+        recorder_check(recorder, topic, p, 0, RECORDS, true);
+    recorder_free(recorder);
+}
+
 /* Told twice to stop, the job is gone within a second, whatever it waits for. */
 static void
 stop_twice(job_recorder *recorder)
@@ -396,6 +416,7 @@ main(void)
         cmocka_unit_test(killed_for_good),
         cmocka_unit_test(frozen),
         cmocka_unit_test(thawed),
+        cmocka_unit_test(thawed_late),
         cmocka_unit_test(stopped_twice_while_frozen),
         cmocka_unit_test(a_corrupt_batch),
     };

@@ -72,6 +72,7 @@ typedef struct pawl_bounds_line {
     int64_t ret_high;       /* one past the last that may be read at the source's isolation */
     pawl_status ret_status; /* PAWL_OK, or why this one could not be asked: PAWL_UNREACHABLE, or PAWL_FAILED when the
                              * partition does not exist (any more) */
+    const char *ret_why;    /* if not: a few words for people, which stay; or NULL */
 } pawl_bounds_line;
 
 /* One offset by time. */

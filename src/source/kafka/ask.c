@@ -1,5 +1,5 @@
 /*
- * ask.c - questions to the brokers
+ * ask.c - questions to the brokers: how they are asked, and those about topics
  *
  * librdkafka's blocking calls cannot be broken off, so each is made of short ones: a cancelled job leaves within a second.
  * A connection that takes longer to set up goes on being set up meanwhile.
@@ -17,15 +17,10 @@
 /* The longest that one call may take. */
 #define SLICE_MS 800
 
-/* ListOffsets' own names for the ends of a log (KAFKA protocol: timestamp -1 and -2). */
-#define LATEST   (-1)
-#define EARLIEST (-2)
-
 /* ---------------------------------------------------------------------------------------------------------- time -- */
 
-/* How long the next call may take; 0: the time is up, or the job was cancelled. */
-static int
-slice_ms(kafka_source *source, int64_t deadline_ms)
+int
+pawl__kafka_slice_ms(kafka_source *source, int64_t deadline_ms)
 {
     int64_t left = deadline_ms - pawl__clock_ms();
 
@@ -34,8 +29,8 @@ slice_ms(kafka_source *source, int64_t deadline_ms)
     return (int) MIN(left, SLICE_MS);
 }
 
-static bool
-is_worth_another_try(rd_kafka_resp_err_t code)
+bool
+pawl__kafka_is_worth_another_try(rd_kafka_resp_err_t code)
 {
     return code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__TRANSPORT ||
            code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT ||
@@ -44,9 +39,8 @@ is_worth_another_try(rd_kafka_resp_err_t code)
            code == RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION;
 }
 
-/* An answer that came at once and said "not now" is not asked for again at once. */
-static void
-breathe(kafka_source *source, int64_t asked_ms)
+void
+pawl__kafka_breathe(kafka_source *source, int64_t asked_ms)
 {
     const int64_t pause_ms = 20;
 
@@ -63,10 +57,11 @@ pawl__kafka_cluster(void *self, int64_t deadline_ms, char *ret_id, size_t size, 
     char *id = NULL;
     int slice;
 
-    while (id == NULL && (slice = slice_ms(source, deadline_ms)) > 0)
+    while (id == NULL && (slice = pawl__kafka_slice_ms(source, deadline_ms)) > 0)
         id = rd_kafka_clusterid(source->asker, slice);
     if (id == NULL)
         return pawl__kafka_unreachable(source, RD_KAFKA_RESP_ERR__TIMED_OUT, "which cluster they are", err);
+    source->answered = true;
     g_strlcpy(ret_id, id, size);
     rd_kafka_mem_free(source->asker, id);
     return PAWL_OK;
@@ -79,15 +74,17 @@ ask_metadata(kafka_source *source, int64_t deadline_ms, const rd_kafka_metadata_
     int slice;
 
     /* Named topics are those that the client knows (pawl__kafka_name_topics); a pattern has to look at all. */
-    while ((slice = slice_ms(source, deadline_ms)) > 0) {
+    while ((slice = pawl__kafka_slice_ms(source, deadline_ms)) > 0) {
         int64_t asked_ms = pawl__clock_ms();
 
         code = rd_kafka_metadata(source->asker, source->pattern != NULL, NULL, ret_metadata, slice);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            source->answered = true;
             return PAWL_OK;
-        if (!is_worth_another_try(code))
+        }
+        if (!pawl__kafka_is_worth_another_try(code))
             break;
-        breathe(source, asked_ms);
+        pawl__kafka_breathe(source, asked_ms);
     }
     return pawl__kafka_unreachable(source, code, "which topics there are", err);
 }
@@ -223,167 +220,4 @@ pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArra
         g_ptr_array_add(handles, handle);
     }
     return PAWL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------------- offsets -- */
-
-/* librdkafka does not say of each partition that it does not exist when none of them does. */
-static bool
-is_about_missing(rd_kafka_resp_err_t code)
-{
-    return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
-           code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-}
-
-static void
-set_errors(rd_kafka_topic_partition_list_t *list, rd_kafka_resp_err_t code)
-{
-    for (int i = 0; i < list->cnt; i++)
-        if (list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            list->elems[i].err = code;
-}
-
-/* Asks for one offset of each partition in the list, one question a broker. */
-static pawl_status
-ask_offsets(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, rd_kafka_topic_partition_list_t *list,
-            int64_t time, pawl_error *err)
-{
-    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
-    int slice;
-
-    while ((slice = slice_ms(source, deadline_ms)) > 0) {
-        int64_t asked_ms = pawl__clock_ms();
-
-        for (int i = 0; i < list->cnt; i++) {
-            list->elems[i].offset = time;
-            list->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
-        }
-        code = rd_kafka_offsets_for_times(client, list, slice);
-        if (is_about_missing(code))
-            set_errors(list, code);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR || is_about_missing(code))
-            return PAWL_OK;
-        if (!is_worth_another_try(code))
-            break;
-        breathe(source, asked_ms);
-    }
-    return pawl__kafka_unreachable(source, code, "where the logs begin and end", err);
-}
-
-static pawl_status
-status_of(const rd_kafka_topic_partition_t *answer)
-{
-    if (is_about_missing(answer->err))
-        return PAWL_FAILED;
-    if (answer->err != RD_KAFKA_RESP_ERR_NO_ERROR || answer->offset < 0)
-        return PAWL_UNREACHABLE;
-    return PAWL_OK;
-}
-
-const rd_kafka_topic_partition_t *
-pawl__kafka_answer(const rd_kafka_topic_partition_list_t *list, int hint, pawl_partition partition)
-{
-    const rd_kafka_topic_partition_t *element = &list->elems[hint];
-
-    if (element->partition == partition.number && strcmp(element->topic, partition.topic) == 0)
-        return element;
-    return rd_kafka_topic_partition_list_find((rd_kafka_topic_partition_list_t *) list, partition.topic,
-                                              partition.number);
-}
-
-/* Asks for both ends of each line's log. librdkafka may sort its list, so answers are found by name. */
-static pawl_status
-ask_bounds(kafka_source *source, rd_kafka_t *client, int64_t deadline_ms, pawl_bounds_line *lines, size_t count,
-           pawl_error *err)
-{
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int) count);
-    const int64_t ends[] = {EARLIEST, LATEST};
-    pawl_status status = PAWL_OK;
-
-    for (size_t i = 0; i < count; i++) {
-        rd_kafka_topic_partition_list_add(list, lines[i].partition.topic, lines[i].partition.number);
-        lines[i].ret_status = PAWL_OK;
-    }
-    for (size_t e = 0; status == PAWL_OK && e < G_N_ELEMENTS(ends); e++) {
-        status = ask_offsets(source, client, deadline_ms, list, ends[e], err);
-        for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-            const rd_kafka_topic_partition_t *answer = pawl__kafka_answer(list, (int) i, lines[i].partition);
-
-            if (lines[i].ret_status == PAWL_OK)
-                lines[i].ret_status = status_of(answer);
-            *(ends[e] == EARLIEST ? &lines[i].ret_low : &lines[i].ret_high) = answer->offset;
-        }
-    }
-    rd_kafka_topic_partition_list_destroy(list);
-    return status;
-}
-
-pawl_status
-pawl__kafka_bounds(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err)
-{
-    kafka_source *source = self;
-
-    return ask_bounds(source, source->asker, deadline_ms, lines, count, err);
-}
-
-pawl_status
-pawl__kafka_log_end(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err)
-{
-    kafka_source *source = self;
-    kafka_client_setup setup = source->asker_setup;
-    rd_kafka_t *client = NULL;
-    pawl_status status;
-
-    if (!setup.read_committed)
-        return pawl__kafka_bounds(self, deadline_ms, lines, count, err);
-    /* A client has one isolation for all it asks, so this rare question gets a client of its own. */
-    setup.read_committed = false;
-    status = pawl__kafka_client_new(&setup, &source->budget, &client, err);
-    if (status == PAWL_OK)
-        status = ask_bounds(source, client, deadline_ms, lines, count, err);
-    pawl__kafka_client_free(client);
-    return status;
-}
-
-/* "No record at or after" is answered with -1: the end, then. */
-static pawl_status
-take_times(kafka_source *source, int64_t deadline_ms, const rd_kafka_topic_partition_list_t *list,
-           pawl_time_line *lines, size_t count, pawl_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        const rd_kafka_topic_partition_t *answer = pawl__kafka_answer(list, (int) i, lines[i].partition);
-        pawl_bounds_line bounds = {.partition = lines[i].partition};
-        pawl_status status;
-
-        lines[i].ret_none_after = answer->offset < 0;
-        lines[i].ret_offset = answer->offset;
-        if (answer->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, answer->err,
-                                  "%s [%d]: the broker does not tell the offset of a time: %s", answer->topic,
-                                  answer->partition, rd_kafka_err2str(answer->err));
-        if (!lines[i].ret_none_after)
-            continue;
-        status = ask_bounds(source, source->asker, deadline_ms, &bounds, 1, err);
-        if (status != PAWL_OK)
-            return status;
-        lines[i].ret_offset = bounds.ret_high;
-    }
-    return PAWL_OK;
-}
-
-pawl_status
-pawl__kafka_at_time(void *self, int64_t deadline_ms, int64_t time_ms, pawl_time_line *lines, size_t count,
-                    pawl_error *err)
-{
-    kafka_source *source = self;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int) count);
-    pawl_status status;
-
-    for (size_t i = 0; i < count; i++)
-        rd_kafka_topic_partition_list_add(list, lines[i].partition.topic, lines[i].partition.number);
-    status = ask_offsets(source, source->asker, deadline_ms, list, time_ms, err);
-    if (status == PAWL_OK)
-        status = take_times(source, deadline_ms, list, lines, count, err);
-    rd_kafka_topic_partition_list_destroy(list);
-    return status;
 }

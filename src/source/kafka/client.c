@@ -23,6 +23,9 @@
 /* Complaints that say the same again are not logged again for so long. */
 #define REPEAT_MS 30000
 
+/* A complaint that has not come again for so long is settled. librdkafka keeps the same one back for up to 30 seconds. */
+#define SETTLED_MS 60000
+
 /* -------------------------------------------------------------------------------------------------------- budget -- */
 
 kafka_budget
@@ -69,6 +72,7 @@ remember_complaint(kafka_complaint *complaint, const char *text)
     news = strcmp(complaint->text, text) != 0 || now - complaint->logged_ms >= REPEAT_MS;
     if (news)
         complaint->logged_ms = now;
+    complaint->came_ms = now;
     g_strlcpy(complaint->text, text, sizeof complaint->text);
     pthread_mutex_unlock(&complaint->mutex);
     return news;
@@ -78,6 +82,14 @@ void
 pawl__kafka_complain(kafka_complaint *complaint, const char *text)
 {
     remember_complaint(complaint, text);
+}
+
+void
+pawl__kafka_complaint_text(kafka_complaint *complaint, int64_t now_ms, char text[PAWL__KAFKA_COMPLAINT_SIZE])
+{
+    pthread_mutex_lock(&complaint->mutex);
+    g_strlcpy(text, now_ms - complaint->came_ms < SETTLED_MS ? complaint->text : "", PAWL__KAFKA_COMPLAINT_SIZE);
+    pthread_mutex_unlock(&complaint->mutex);
 }
 
 /* Without "[thrd:...]: " before, and " (after 3ms in state UP, 1 identical error(s) suppressed)" behind. */
@@ -264,10 +276,10 @@ pawl__kafka_client_free(rd_kafka_t *client)
 
 /* What to look at, where librdkafka's own words do not say it. */
 static const char *
-advice(const char *complaint)
+advice(const char *complaint, bool answered)
 {
     if (complaint[0] == '\0')
-        return "; if they are there, they may speak another security.protocol";
+        return answered ? "" : "; if they are there, they may speak another security.protocol";
     if (strstr(complaint, "SSL routines") != NULL && strstr(complaint, "certificate") == NULL)
         return "; they may not speak TLS, check security.protocol";
     if (strstr(complaint, "certificate verify failed") != NULL && strstr(complaint, "ssl.ca.location") == NULL)
@@ -283,15 +295,12 @@ advice(const char *complaint)
 pawl_status
 pawl__kafka_unreachable(kafka_source *source, rd_kafka_resp_err_t code, const char *question, pawl_error *err)
 {
-    kafka_complaint *complaint = &source->complaint;
-    pawl_status status;
+    char complaint[PAWL__KAFKA_COMPLAINT_SIZE];
 
     if (atomic_load(&source->cancelled))
         return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "asking the brokers for %s was cancelled", question);
-    pthread_mutex_lock(&complaint->mutex);
-    status = pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, code, "the brokers do not tell %s: %s%s%s%s",
-                            question, rd_kafka_err2str(code), complaint->text[0] != '\0' ? "; " : "", complaint->text,
-                            advice(complaint->text));
-    pthread_mutex_unlock(&complaint->mutex);
-    return status;
+    pawl__kafka_complaint_text(&source->complaint, pawl__clock_ms(), complaint);
+    return pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, code, "the brokers do not tell %s: %s%s%s%s",
+                          question, rd_kafka_err2str(code), complaint[0] != '\0' ? "; " : "", complaint,
+                          advice(complaint, source->answered));
 }

@@ -155,11 +155,8 @@ pawl__kafka_put_aside(pawl_source_lane *lane, pawl_source_tap *tap, rd_kafka_mes
 {
     bool failed = false;
 
-    if (tap == NULL) {
-        pawl__kafka_stray_post(lane, message);
-        return false;
-    }
-    if (!note_reached(tap, message)) {
+    /* Not the lane's own any more: an event that came late, or what is left of a partition that is read no more. */
+    if (tap == NULL || !note_reached(tap, message)) {
         rd_kafka_message_destroy(message);
         return false;
     }

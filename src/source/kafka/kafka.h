@@ -3,7 +3,8 @@
  *
  *     source.c   the table, opening and closing
  *     client.c   librdkafka's client: its properties and its log
- *     ask.c      questions to the brokers: partitions, bounds, offsets by time
+ *     ask.c      questions to the brokers: how they are asked, and those about topics
+ *     offsets.c  questions about offsets: bounds, offsets by time
  *     tap.c      partitions: starting and ending to read them, what was read ahead
  *     lane.c     records: from the shared queue to their open ranges; lane.h lists the files that help
  *     member.c   membership in a consumer group; member.h lists the files
@@ -47,15 +48,21 @@ typedef struct kafka_budget {
 /* Cuts fetch.memory into budgets that hold for so many partitions and lanes. Pure. */
 kafka_budget pawl__kafka_budget(int64_t memory_bytes, int partitions, int lanes);
 
+#define PAWL__KAFKA_COMPLAINT_SIZE 512
+
 /* What the brokers complained about last: it explains why there is no answer. */
 typedef struct kafka_complaint {
     pthread_mutex_t mutex;
-    char text[512];
+    char text[PAWL__KAFKA_COMPLAINT_SIZE];
+    int64_t came_ms;
     int64_t logged_ms;
 } kafka_complaint;
 
 /* Takes a complaint. Any thread. */
 void pawl__kafka_complain(kafka_complaint *complaint, const char *text);
+
+/* Copies the complaint, if it came lately and so may be the reason of what is wrong now; else "". Any thread. */
+void pawl__kafka_complaint_text(kafka_complaint *complaint, int64_t now_ms, char text[PAWL__KAFKA_COMPLAINT_SIZE]);
 
 /* Everything that a client is made of; kept, since a client may have to be made anew. */
 typedef struct kafka_client_setup {
@@ -100,6 +107,7 @@ struct pawl_source_tap {
     void *cookie;
     int64_t until;
     int64_t progress_ms; /* when something came last */
+    bool started_over;   /* since the range was opened: see hunger.c */
 };
 
 /* Starts to read at these positions. */
@@ -153,12 +161,6 @@ void pawl__kafka_lane_disconnect(pawl_source_lane *lane);
 pawl_source_lane *pawl__kafka_lane(void *self, int index);
 void pawl__kafka_wake(void *self);
 
-/* Has all lanes look again at what there is for them. Any thread. */
-void pawl__kafka_ring(kafka_source *source);
-
-/* Forgets the events of a partition that reached a lane which had it no more: see stray.c. Any thread. */
-void pawl__kafka_strays_drop(kafka_source *source, pawl_partition partition);
-
 void pawl__kafka_range_open(pawl_source_lane *lane, pawl_source_tap *tap, int64_t from, int64_t until, void *cookie);
 void pawl__kafka_range_shut(pawl_source_lane *lane, pawl_source_tap *tap);
 pawl_status pawl__kafka_rewind(pawl_source_lane *lane, pawl_source_tap *tap, int64_t offset, pawl_error *err);
@@ -167,9 +169,28 @@ void pawl__kafka_settle(pawl_source_lane *lane);
 
 /* --------------------------------------------------------------------------------------------------------- ask.c -- */
 
+/* How long the next call to librdkafka may take; 0: the time is up, or the job was cancelled. */
+int pawl__kafka_slice_ms(kafka_source *source, int64_t deadline_ms);
+
+/* Whether what went wrong may be over soon. */
+bool pawl__kafka_is_worth_another_try(rd_kafka_resp_err_t code);
+
+/* An answer that came at once and said "not now" is not asked for again at once. */
+void pawl__kafka_breathe(kafka_source *source, int64_t asked_ms);
+
 pawl_status pawl__kafka_cluster(void *self, int64_t deadline_ms, char *ret_id, size_t size, pawl_error *err);
 pawl_status pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, pawl_partition partition),
                                  void (*missing)(void *user, const char *topic), void *user, pawl_error *err);
+
+/*
+ * Makes a client know the topics that were asked for by name, for as long as it has these handles: one question of the
+ * asker is then about all of them, and the client that fetches looks for their leaders before it is told to.
+ */
+pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles,
+                                    pawl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------- offsets.c -- */
+
 pawl_status pawl__kafka_bounds(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err);
 pawl_status pawl__kafka_log_end(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count,
                                 pawl_error *err);
@@ -179,13 +200,6 @@ pawl_status pawl__kafka_at_time(void *self, int64_t deadline_ms, int64_t time_ms
 /* The element of a list that is about a partition: number `hint`, unless librdkafka has moved it. */
 const rd_kafka_topic_partition_t *pawl__kafka_answer(const rd_kafka_topic_partition_list_t *list, int hint,
                                                      pawl_partition partition);
-
-/*
- * Makes a client know the topics that were asked for by name, for as long as it has these handles: one question of the
- * asker is then about all of them, and the client that fetches looks for their leaders before it is told to.
- */
-pawl_status pawl__kafka_name_topics(const kafka_source *source, rd_kafka_t *client, GPtrArray *handles,
-                                    pawl_error *err);
 
 /* ------------------------------------------------------------------------------------------------------ member.c -- */
 
@@ -225,6 +239,7 @@ struct kafka_source {
     kafka_client_setup client_setup;
     kafka_client_setup asker_setup;
     kafka_complaint complaint;
+    bool answered; /* the brokers have told something once: they are there, and are spoken to as they want */
     kafka_budget budget;
     kafka_nudger *nudger;
     int64_t memory_bytes;
@@ -241,9 +256,6 @@ struct kafka_source {
 
     GPtrArray *taps;  /* all that are held; owned */
     GPtrArray *lanes; /* owned */
-
-    pthread_mutex_t strays_mutex; /* guards what follows */
-    GPtrArray *strays;            /* rd_kafka_message_t, owned: see stray.c */
 };
 
 /* Waits until the deadline, or until the source is cancelled. */

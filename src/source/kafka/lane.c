@@ -83,29 +83,18 @@ pawl__kafka_lane(void *self, int index)
 }
 
 void
-pawl__kafka_ring(kafka_source *source)
-{
-    uint64_t one = 1;
-
-    for (guint i = 0; i < source->lanes->len; i++) {
-        const pawl_source_lane *lane = g_ptr_array_index(source->lanes, i);
-
-        if (write(lane->event_fd, &one, sizeof one) < 0 && errno != EAGAIN)
-            return; /* the descriptor is good for as long as the lane: cannot happen */
-    }
-}
-
-void
 pawl__kafka_wake(void *self)
 {
     kafka_source *source = self;
+    uint64_t one = 1;
 
     for (guint i = 0; i < source->lanes->len; i++) {
         pawl_source_lane *lane = g_ptr_array_index(source->lanes, i);
 
         atomic_store(&lane->woken, true);
+        if (write(lane->event_fd, &one, sizeof one) < 0 && errno != EAGAIN)
+            return; /* the descriptor is good for as long as the lane: cannot happen */
     }
-    pawl__kafka_ring(source);
 }
 
 /* -------------------------------------------------------------------------------------------------------- ranges -- */
@@ -118,6 +107,7 @@ pawl__kafka_range_open(pawl_source_lane *lane, pawl_source_tap *tap, int64_t fro
     tap->position = from;
     tap->until = until;
     tap->progress_ms = pawl__clock_ms();
+    tap->started_over = false;
     if (lane->open->len == 0) /* what was idle so far had nothing to wait for */
         pawl__kafka_note_activity(lane, tap->progress_ms);
     g_hash_table_insert(lane->own, &tap->partition, tap);
@@ -153,16 +143,6 @@ receive(pawl_source_lane *lane)
     return true;
 }
 
-/* Takes a message that reached another lane. False: there is none. */
-static bool
-receive_stray(pawl_source_lane *lane)
-{
-    lane->messages[0] = pawl__kafka_stray_take(lane);
-    lane->next = 0;
-    lane->count = lane->messages[0] != NULL;
-    return lane->count > 0;
-}
-
 /* Waits until something can be delivered. False: the deadline passed, or wake was called. */
 static bool
 await_delivery(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_delivery)
@@ -172,7 +152,7 @@ await_delivery(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_d
 
         if (pawl__kafka_serve_open(lane, ret_delivery))
             return true;
-        if (lane->next < lane->count || receive(lane) || receive_stray(lane)) {
+        if (lane->next < lane->count || receive(lane)) {
             if (pawl__kafka_cut_run(lane, ret_delivery))
                 return true;
             continue;
@@ -180,7 +160,7 @@ await_delivery(pawl_source_lane *lane, int64_t deadline_ms, pawl_delivery *ret_d
         now = pawl__clock_ms();
         if (now >= deadline_ms)
             return false;
-        if (pawl__kafka_fail_stalled(lane, now, ret_delivery))
+        if (pawl__kafka_lose_patience(lane, now, ret_delivery))
             return true;
         pawl__kafka_nudge_hungry(lane, now);
         pawl__kafka_wait_for_event(lane, now, deadline_ms);
@@ -221,7 +201,7 @@ pawl__kafka_rewind(pawl_source_lane *lane, pawl_source_tap *tap, int64_t offset,
  * With one lane, what is in its queue can stay there: the next ranges come to the same, and its taps stay its own. With
  * several, a tap may go to another lane, so what this one has of it is kept in the tap. No queue is forwarded here any more,
  * and librdkafka moves records to a forwarded queue under the lock that changing the forwarding takes: so this sees all
- * there will be of them. Events that come later are strays: see stray.c.
+ * there will be of them. Events may come later: the next lane does without (see hunger.c).
  */
 void
 pawl__kafka_settle(pawl_source_lane *lane)

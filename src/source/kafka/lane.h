@@ -4,9 +4,8 @@
  *     lane.c      opening and shutting ranges, and the loop that waits for the next delivery
  *     deliver.c   messages: cut into runs and lent out, kept for later, or the end of a range
  *     hunger.c    nothing comes: waiting, nudging, giving up
- *     stray.c     messages that reached a lane which has not their tap
  *
- * All of it is for the lane's thread, but for stray.c, which any lane may call.
+ * All of it is for the lane's thread.
  */
 #ifndef PAWL_SOURCE_KAFKA_LANE_H
 #define PAWL_SOURCE_KAFKA_LANE_H
@@ -19,7 +18,7 @@
 struct pawl_source_lane {
     kafka_source *source;
     rd_kafka_queue_t *queue;
-    int event_fd;      /* written to by librdkafka when the queue is no longer empty, by wake, and for strays */
+    int event_fd;      /* written to by librdkafka when the queue is no longer empty, and by wake */
     atomic_bool woken; /* by wake */
 
     rd_kafka_message_t *messages[PAWL__LANE_ROOM]; /* received, from `next` on not looked at yet */
@@ -74,18 +73,10 @@ void pawl__kafka_watch_level(pawl_source_lane *lane, size_t received);
 /* Nudges when the queue has been empty for long. */
 void pawl__kafka_nudge_hungry(pawl_source_lane *lane, int64_t now);
 
-/* Fails the range that has stalled, if one has. */
-bool pawl__kafka_fail_stalled(pawl_source_lane *lane, int64_t now, pawl_delivery *ret_delivery);
+/* Has a range of which nothing comes start over, and in the end gives it up. True: it made a delivery. */
+bool pawl__kafka_lose_patience(pawl_source_lane *lane, int64_t now, pawl_delivery *ret_delivery);
 
-/* Waits for the queue, a wake, a stray, the deadline, or the time to look for stalled ranges. */
+/* Waits for the queue, a wake, the deadline, or the time to lose patience. */
 void pawl__kafka_wait_for_event(pawl_source_lane *lane, int64_t now, int64_t deadline_ms);
-
-/* ------------------------------------------------------------------------------------------------------- stray.c -- */
-
-/* Takes a message of a tap that is not the lane's own, and wakes the lane that has it. */
-void pawl__kafka_stray_post(pawl_source_lane *lane, rd_kafka_message_t *message);
-
-/* A stray of a tap that is the lane's own: the caller owns it now. NULL: there is none. */
-rd_kafka_message_t *pawl__kafka_stray_take(pawl_source_lane *lane);
 
 #endif

@@ -31,12 +31,6 @@ free_lane(gpointer lane)
 }
 
 static void
-free_message(gpointer message)
-{
-    rd_kafka_message_destroy(message);
-}
-
-static void
 free_topic(gpointer topic)
 {
     rd_kafka_topic_destroy(topic);
@@ -53,7 +47,6 @@ disconnect(kafka_source *source)
         rd_kafka_assign(source->client, NULL); /* nothing comes into the queues any more */
     for (guint i = 0; i < source->lanes->len; i++)
         pawl__kafka_lane_disconnect(g_ptr_array_index(source->lanes, i));
-    g_ptr_array_set_size(source->strays, 0);
     for (guint i = 0; i < source->taps->len; i++)
         pawl__kafka_tap_disconnect(g_ptr_array_index(source->taps, i));
     g_ptr_array_set_size(source->client_topics, 0);
@@ -170,8 +163,6 @@ init(kafka_source *source, const pawl_source_setup *setup)
     source->client_topics = g_ptr_array_new_with_free_func(free_topic);
     source->asker_topics = g_ptr_array_new_with_free_func(free_topic);
     source->taps = g_ptr_array_new_with_free_func(free_tap);
-    pthread_mutex_init(&source->strays_mutex, NULL);
-    source->strays = g_ptr_array_new_with_free_func(free_message);
     source->lanes = g_ptr_array_new_with_free_func(free_lane);
     for (int i = 0; i < setup->lanes; i++)
         g_ptr_array_add(source->lanes, pawl__kafka_lane_new(source));
@@ -204,8 +195,6 @@ source_close(void *self)
     disconnect(source);
     disconnect_asker(source);
     g_ptr_array_unref(source->lanes);
-    g_ptr_array_unref(source->strays);
-    pthread_mutex_destroy(&source->strays_mutex);
     g_ptr_array_unref(source->taps);
     g_ptr_array_unref(source->asker_topics);
     g_ptr_array_unref(source->client_topics);

@@ -89,30 +89,23 @@ pawl__kafka_tap_shut(pawl_source_tap *tap)
 /* ------------------------------------------------------------------------------------------------------ assigning -- */
 
 /*
- * Empties a queue: what an earlier reading has left in it is of no use to the next. Besides, each message holds its
- * partition, which holds the queue: of a topic that has vanished librdkafka does not break that circle, and then waits for
- * ever for the client's last partition to end.
+ * Gives a queue back for good: what it has, and what still comes, goes to a queue that is no more, which keeps nothing. Each
+ * message holds its partition, which holds the queue: of a topic that has vanished librdkafka does not break that circle,
+ * and then waits for ever for the client's last partition to end.
  */
-static void
-drop_queued(rd_kafka_queue_t *queue)
-{
-    rd_kafka_message_t *messages[100];
-    ssize_t count;
-
-    while ((count = rd_kafka_consume_batch_queue(queue, 0, messages, G_N_ELEMENTS(messages))) > 0)
-        for (ssize_t i = 0; i < count; i++)
-            rd_kafka_message_destroy(messages[i]);
-}
-
 static void
 give_queue_back(pawl_source_tap *tap)
 {
+    rd_kafka_queue_t *gone;
+
     if (tap->queue == NULL)
         return;
-    pawl__kafka_tap_shut(tap);
-    drop_queued(tap->queue);
+    gone = rd_kafka_queue_new(tap->source->client);
+    rd_kafka_queue_forward(tap->queue, gone);
+    rd_kafka_queue_destroy(gone);
     rd_kafka_queue_destroy(tap->queue);
     tap->queue = NULL;
+    tap->forwarded = false;
 }
 
 /*
@@ -129,8 +122,6 @@ take_queue(pawl_source_tap *tap, pawl_error *err)
         return pawl_error_set(err, PAWL_FAILED, 0, 0, "%s [%" PRId32 "]: librdkafka gives no queue for it",
                               tap->partition.topic, tap->partition.number);
     rd_kafka_queue_forward(tap->queue, NULL);
-    tap->forwarded = false;
-    drop_queued(tap->queue);
     return PAWL_OK;
 }
 
@@ -186,7 +177,6 @@ pawl_status
 pawl__kafka_tap_restart(pawl_source_tap *tap, int64_t offset, pawl_error *err)
 {
     drop_ahead(tap);
-    pawl__kafka_strays_drop(tap->source, tap->partition);
     unassign(tap->source, &tap, 1);
     tap->position = offset;
     return pawl__kafka_taps_connect(tap->source, &tap, 1, err);
@@ -245,7 +235,6 @@ pawl__kafka_unhold(void *self, pawl_source_tap *const *taps, size_t count)
 
     unassign(source, taps, count);
     for (size_t i = 0; i < count; i++) {
-        pawl__kafka_strays_drop(source, taps[i]->partition);
         for (guint l = 0; l < source->lanes->len; l++)
             pawl__kafka_lane_disown(g_ptr_array_index(source->lanes, l), taps[i]);
         g_ptr_array_remove(source->taps, taps[i]); /* frees it */

@@ -206,6 +206,7 @@ answer_bounds(const memory_source *source, pawl_bounds_line *line, bool whole)
     memory_log *log = pawl__memory_find_log(source->cluster, line->partition);
 
     line->ret_status = log == NULL ? PAWL_FAILED : log->refused;
+    line->ret_why = line->ret_status == PAWL_FAILED ? "the partition does not exist" : "there is no leader";
     if (line->ret_status != PAWL_OK)
         return;
     line->ret_low = log->low;
