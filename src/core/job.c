@@ -129,7 +129,15 @@ pawl_status
 pawl__job_broken_off(pawl_job *job, pawl_error *err)
 {
     job->broken_off = true;
-    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop before the first batch");
+    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "no batch was in hand");
+}
+
+pawl_status
+pawl__job_left_unsaved(const pawl_job *job, pawl_status status, pawl_error *err)
+{
+    if (status != PAWL_CANCELLED || pawl__stop_state_now(job->stop) != PAWL__STOP_LEAVE)
+        return status;
+    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the last batch was left unsaved");
 }
 
 int64_t
@@ -271,7 +279,7 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     pawl_status status;
 
     pawl__job_take_in_hand(job, batch);
-    status = process(job, batch, err);
+    status = pawl__job_left_unsaved(job, process(job, batch, err), err);
     processed_ms = pawl__clock_ms();
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
@@ -345,16 +353,14 @@ pawl__job_flush_held(pawl_job *job, pawl_error *err)
     return status;
 }
 
-/* Asked to end before there was anything to end: the same as an exhausted trigger. */
+/* What was cancelled, was so because the job has to leave. Who fails for another reason meanwhile keeps that. */
 static pawl_status
 as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
 {
-    if (status == PAWL_OK) {
+    if (status == PAWL_OK)
         pawl_error_clear(err);
-        return PAWL_OK;
-    }
-    if (pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE && status != PAWL_FENCED && status != PAWL_CONFLICT)
-        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop at once: the last batch was left unsaved");
+    else if (status == PAWL_CANCELLED && pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
+        pawl_error_prefix(err, "told to stop at once");
     return status;
 }
 

@@ -256,6 +256,10 @@ bool pawl__job_wait(pawl_job *job, int64_t deadline_ms);
 /* The status of a step that was broken off because the job was told to end. */
 pawl_status pawl__job_broken_off(pawl_job *job, pawl_error *err);
 
+/* The status of a batch that has failed before it was sent to the store: of one that was cancelled since the job has to
+ * leave, nobody needs to know what it was just doing. */
+pawl_status pawl__job_left_unsaved(const pawl_job *job, pawl_status status, pawl_error *err);
+
 /* The deadline of a question to the brokers that is asked now. */
 int64_t pawl__job_source_deadline(const pawl_job *job);
 

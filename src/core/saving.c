@@ -22,6 +22,7 @@ struct saving {
     pawl_save_line *lines;
     pawl_range **ranges; /* of the lines */
     size_t count;
+    bool sent; /* to the store, which alone knows what became of them */
     int64_t flush_ms, save_ms;
 };
 
@@ -69,7 +70,8 @@ save_lines(struct saving *saving, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     gather_lines(saving);
-    if (saving->count > 0)
+    saving->sent = saving->count > 0;
+    if (saving->sent)
         status = pawl_store_save(job->store, job->settings.group, saving->lines, saving->count, err);
     else
         pawl_store_rollback(job->store);
@@ -191,7 +193,7 @@ flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
 {
     pawl_status status;
 
-    *ret_again = false;
+    *ret_again = saving->sent = false;
     if (pawl__stop_state_now(saving->job->stop) == PAWL__STOP_LEAVE)
         return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the batch was left unsaved");
     pawl__batch_unflush(saving->batch);
@@ -334,6 +336,10 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     } while (status == PAWL_OK);
     if (status == PAWL_OK)
         move_on(&saving);
+    else if (!saving.sent)
+        status = pawl__job_left_unsaved(job, status, err);
+    else if (status == PAWL_CANCELLED)
+        pawl_error_prefix(err, "batch %" PRId64 " was being saved", batch->number);
     g_free(saving.lines);
     g_free(saving.ranges);
     return status;
