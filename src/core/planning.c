@@ -155,6 +155,9 @@ pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
             .pending = holding->pending,
             .remade = holding->remade,
         };
+        if (holding->tenure == PAWL__TENURE_GONE) /* neither to be read nor lost */
+            lines[i] =
+                (pawl__plan_line){.position = holding->position, .low = holding->position, .high = holding->position};
         /* A partition that appeared after the ends were pinned belongs to the next run. */
         if (job->pinned && !holding->pin.known)
             lines[i].pin = pawl_position_at(holding->position);
