@@ -31,6 +31,7 @@ typedef struct pawl__holding {
     pawl_position planned; /* until of the range of the batch in hand, where it is written down */
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last asked */
+    int64_t saved_ms;      /* when its entry was last written: refresh.interval counts from there */
 
     char print[PAWL__PRINT_ROOM]; /* not "": of the record before `position`, with which the source begins, and which is
                                    * to be compared with it */

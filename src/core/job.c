@@ -182,7 +182,7 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     do {
-        int64_t wake_ms = MIN(job->saved_ms + job->settings.refresh_interval_ms, job->follow_due_ms);
+        int64_t wake_ms = MIN(pawl__job_refresh_due(job), job->follow_due_ms);
 
         *ret_ending = pawl__stop_wait_for_news(job->stop, MIN(look_ms, wake_ms)) != PAWL__STOP_RUN;
         if (!*ret_ending)
@@ -260,9 +260,8 @@ process(pawl_job *job, pawl_batch *batch, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     pawl__crew_start(job->crew, batch);
-    while (status == PAWL_OK &&
-           !pawl__crew_wait(job->crew, MIN(MIN(job->saved_ms + job->settings.refresh_interval_ms, batch_deadline_ms),
-                                           pawl__job_group_deadline(job))))
+    while (status == PAWL_OK && !pawl__crew_wait(job->crew, MIN(MIN(pawl__job_refresh_due(job), batch_deadline_ms),
+                                                                pawl__job_group_deadline(job))))
         status = attend(job, batch, batch_deadline_ms, err);
     if (status == PAWL_OK)
         return pawl__crew_result(job->crew, err);

@@ -45,10 +45,9 @@ struct pawl_job {
     bool recovered;           /* the first discovery is over: what appears now is read from its beginning */
     int64_t discovery_due_ms; /* when to look for new partitions */
 
-    int64_t batch_number;   /* of the last batch */
-    int64_t looked_ms;      /* when the brokers last told what there is: triggers count from there */
-    int64_t batch_ended_ms; /* max_trigger_delay counts from there */
-    int64_t saved_ms;       /* the last save, or refresh that had nothing to save: refresh.interval counts from there */
+    int64_t batch_number;         /* of the last batch */
+    int64_t looked_ms;            /* when the brokers last told what there is: triggers count from there */
+    int64_t batch_ended_ms;       /* max_trigger_delay counts from there */
     int64_t unanswered_since_ms;  /* since when the brokers do not answer at all; 0: they do */
     int64_t end_unknown_since_ms; /* since when a loss is suspected and nobody tells; 0: there is none, or they do */
     int held_batches;             /* in a row with a range that flush held */
@@ -219,9 +218,14 @@ pawl_status pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err);
 pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions,
                                      size_t count, pawl_error *err);
 
-/* Renews the owner's entry when refresh.interval has passed without a save: by a save of what is stored, and by a plan of
- * what is planned, since a save would clear that. On the loop's thread, or on the keeper's while the store is lent. */
+/*
+ * Renews the entries of partitions that were not saved for refresh.interval: by a save of what is stored, and by a plan of
+ * what is planned, since a save would clear that. On the loop's thread, or on the keeper's while the store is lent.
+ */
 pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
+
+/* When that has to be called; PAWL__NEVER when nothing has to be renewed. On the same threads. */
+int64_t pawl__job_refresh_due(const pawl_job *job);
 
 /* ----------------------------------------------------------------------------------------------------- preview.c -- */
 

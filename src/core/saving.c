@@ -225,6 +225,7 @@ move_on(struct saving *saving)
     pawl__mirror_give(job->mirror, saving->lines, saving->count);
     for (size_t i = 0; i < saving->count; i++) {
         saving->ranges[i]->holding->stored = pawl_position_at(saving->lines[i].until);
+        saving->ranges[i]->holding->saved_ms = pawl__clock_ms();
         pawl__job_tell_saved(job, &saving->lines[i]);
     }
     for (size_t i = 0; i < saving->batch->count; i++) {
@@ -241,8 +242,6 @@ move_on(struct saving *saving)
     job->held_batches = holds_back(saving->batch) ? job->held_batches + 1 : 0;
     if (!pawl__batch_is_lost(saving->batch))
         job->batch_number = saving->batch->number;
-    if (saving->count > 0)
-        job->saved_ms = pawl__clock_ms();
     pawl__wait_lock(&job->stats_wait);
     job->stats.lag = pawl__job_lag(job);
     job->stats.flush_ms = saving->flush_ms;

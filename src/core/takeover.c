@@ -335,6 +335,7 @@ add_holdings(struct takeover *takeover, pawl__holding **ret_holdings)
         holding->stored = entry->offset.known ? entry->offset : takeover->initial[i];
         holding->position = holding->stored.offset;
         holding->pending = entry->pending;
+        holding->saved_ms = pawl__clock_ms();
         job->batch_number = MAX(job->batch_number, entry->batch);
         ret_holdings[i] = holding;
     }
