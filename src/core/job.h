@@ -104,6 +104,9 @@ void pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bo
 
 bool pawl__job_is_member(const pawl_job *job);
 
+/* Whether membership is what the store is fenced by: it compares no epochs, and keeps no owner's entry. */
+bool pawl__job_is_fenced_by_group(const pawl_job *job);
+
 /* Whether a partition was added after its topic began to be read, so that all of it has to be read. */
 bool pawl__job_is_new(const pawl_job *job, pawl_partition partition);
 

@@ -110,6 +110,8 @@ pawl__job_refresh_due(const pawl_job *job)
 {
     int64_t due_ms = PAWL__NEVER;
 
+    if (pawl__job_is_fenced_by_group(job)) /* whose members' offsets do not expire either */
+        return PAWL__NEVER;
     for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 

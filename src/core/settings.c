@@ -138,8 +138,9 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_DURATION,
         .fallback = "10s",
         .summary =
-            "The owner's entry in the store is renewed at least this often, also while nothing is read. Not inside "
-            "the transaction in which results are flushed: its end renews it.",
+            "The owner's entry of each partition in the store is renewed at least this often, also while nothing is "
+            "read. Not inside the transaction in which results are flushed: its end renews it. With members = group "
+            "and the store kafka: there is nothing to renew.",
         .min = 100,
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, refresh_interval_ms),

@@ -336,6 +336,26 @@ what_becomes_anothers_before_a_move_is_not_moved(void **state)
     assert_int_equal(fixture_stop(f), PAWL_OK);
 }
 
+/* A group that fences keeps no owner's entry, and forgets no offset of its members: there is nothing to renew. */
+static void
+where_the_group_fences_nothing_is_renewed(void **state)
+{
+    fixture *f = *state;
+    int asked;
+
+    fixture_use_store(f, "trapgroup");
+    fixture_set(f, "refresh.interval", "100ms");
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    pawl__memory_assign(f->cluster, "t", 0);
+    start_member(f, 1);
+    fixture_await(f, "save 1: t:0 0>2", 1);
+    asked = pawl__memory_calls(f->cluster, PAWL__MEMORY_BOUNDS);
+    for (int64_t until_ms = pawl__clock_ms() + 300; pawl__clock_ms() < until_ms; asked++) /* idle, it goes on asking */
+        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 1, fixture_deadline()));
+    assert_int_equal(fixture_count(f, "save 0"), 0);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 /* A member to which nothing is assigned waits; one that has drained what is assigned to it ends. */
 static void
 available_now_waits_for_the_group(void **state)
@@ -386,6 +406,7 @@ main(void)
         fixture_test(what_is_anothers_is_not_written_down),
         fixture_test(what_is_anothers_is_not_moved),
         fixture_test(what_becomes_anothers_before_a_move_is_not_moved),
+        fixture_test(where_the_group_fences_nothing_is_renewed),
         fixture_test(available_now_waits_for_the_group),
         fixture_test(a_new_partition_is_read_from_its_beginning),
     };
