@@ -107,10 +107,11 @@ PAWL_API pawl_status pawl_job_new(const pawl_config *config, const pawl_hooks *h
  * Runs the job on this thread and on workers of its own until its trigger is exhausted, it is told to stop, or
  * something fails. Once per job. When it returns, all its threads have ended, and what was not saved never will be.
  *
- * PAWL_OK: the trigger is exhausted, or a stop was obeyed with everything saved. PAWL_CANCELLED: told to stop, and the
- * last batch was left unsaved. PAWL_FENCED, PAWL_CONFLICT: another process owns or moved the offsets; do not restart
- * blindly. PAWL_DATA_LOSS: see on_data_loss. PAWL_UNREACHABLE, PAWL_TIMEOUT, PAWL_STALLED: a server; starting again
- * later is safe. PAWL_OUTCOME_UNKNOWN: starting again is safe, the store is read first.
+ * PAWL_OK: the trigger is exhausted, or a stop was obeyed with everything saved. PAWL_CANCELLED: told to stop at once;
+ * a batch in hand was left unsaved, unless the message says that it was being saved. PAWL_FENCED, PAWL_CONFLICT: another
+ * process owns or moved the offsets; do not restart blindly. PAWL_DATA_LOSS: see on_data_loss. PAWL_UNREACHABLE,
+ * PAWL_TIMEOUT, PAWL_STALLED: a server; starting again later is safe. PAWL_OUTCOME_UNKNOWN: starting again is safe, the
+ * store is read first.
  */
 PAWL_API pawl_status pawl_job_run(pawl_job *job, pawl_error *err);
 

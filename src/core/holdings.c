@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "util/clock.h"
 #include "util/partition.h"
 
 struct pawl__holdings {
@@ -26,6 +27,7 @@ pawl__holding_note_saved(pawl__holding *holding, const pawl_save_line *line)
 {
     holding->stored = pawl_position_at(line->until);
     holding->stored_print = pawl__print_stored(line->print, line->until);
+    holding->saved_ms = pawl__clock_ms();
 }
 
 pawl__holdings *

@@ -33,6 +33,7 @@ typedef struct pawl__holding {
     pawl_position planned; /* until of the range of the batch in hand, where it is written down */
     pawl_position pin;     /* available-now: where it ends */
     int64_t low, high;     /* the log's bounds as last told */
+    int64_t saved_ms;      /* when its entry was last written: refresh.interval counts from there */
 
     bool looks_back; /* the source begins with the record before `position`, to be compared with position_print */
     bool remade;     /* it was another record */
@@ -50,7 +51,7 @@ pawl__holding_is_held(const pawl__holding *holding)
     return holding->stored.known && holding->stored.offset < holding->position;
 }
 
-/* Takes down what a save has written. */
+/* Takes down what a save has just written. */
 void pawl__holding_note_saved(pawl__holding *holding, const pawl_save_line *line);
 
 typedef struct pawl__holdings pawl__holdings;

@@ -129,7 +129,15 @@ pawl_status
 pawl__job_broken_off(pawl_job *job, pawl_error *err)
 {
     job->broken_off = true;
-    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop before the first batch");
+    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "no batch was in hand");
+}
+
+pawl_status
+pawl__job_left_unsaved(const pawl_job *job, pawl_status status, pawl_error *err)
+{
+    if (status != PAWL_CANCELLED || pawl__stop_state_now(job->stop) != PAWL__STOP_LEAVE)
+        return status;
+    return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the last batch was left unsaved");
 }
 
 int64_t
@@ -174,7 +182,7 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     do {
-        int64_t wake_ms = MIN(job->saved_ms + job->settings.refresh_interval_ms, job->follow_due_ms);
+        int64_t wake_ms = MIN(pawl__job_refresh_due(job), job->follow_due_ms);
 
         *ret_ending = pawl__stop_wait_for_news(job->stop, MIN(look_ms, wake_ms)) != PAWL__STOP_RUN;
         if (!*ret_ending)
@@ -252,9 +260,8 @@ process(pawl_job *job, pawl_batch *batch, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     pawl__crew_start(job->crew, batch);
-    while (status == PAWL_OK &&
-           !pawl__crew_wait(job->crew, MIN(MIN(job->saved_ms + job->settings.refresh_interval_ms, batch_deadline_ms),
-                                           pawl__job_group_deadline(job))))
+    while (status == PAWL_OK && !pawl__crew_wait(job->crew, MIN(MIN(pawl__job_refresh_due(job), batch_deadline_ms),
+                                                                pawl__job_group_deadline(job))))
         status = attend(job, batch, batch_deadline_ms, err);
     if (status == PAWL_OK)
         return pawl__crew_result(job->crew, err);
@@ -271,7 +278,7 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     pawl_status status;
 
     pawl__job_take_in_hand(job, batch);
-    status = process(job, batch, err);
+    status = pawl__job_left_unsaved(job, process(job, batch, err), err);
     processed_ms = pawl__clock_ms();
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
@@ -345,16 +352,14 @@ pawl__job_flush_held(pawl_job *job, pawl_error *err)
     return status;
 }
 
-/* Asked to end before there was anything to end: the same as an exhausted trigger. */
+/* What was cancelled, was so because the job has to leave. Who fails for another reason meanwhile keeps that. */
 static pawl_status
 as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
 {
-    if (status == PAWL_OK) {
+    if (status == PAWL_OK)
         pawl_error_clear(err);
-        return PAWL_OK;
-    }
-    if (pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE && status != PAWL_FENCED && status != PAWL_CONFLICT)
-        return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to stop at once: the last batch was left unsaved");
+    else if (status == PAWL_CANCELLED && pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
+        pawl_error_prefix(err, "told to stop at once");
     return status;
 }
 

@@ -45,10 +45,9 @@ struct pawl_job {
     bool recovered;           /* the first discovery is over: what appears now is read from its beginning */
     int64_t discovery_due_ms; /* when to look for new partitions */
 
-    int64_t batch_number;   /* of the last batch */
-    int64_t looked_ms;      /* when the brokers last told what there is: triggers count from there */
-    int64_t batch_ended_ms; /* max_trigger_delay counts from there */
-    int64_t saved_ms;       /* the last save, or refresh that had nothing to save: refresh.interval counts from there */
+    int64_t batch_number;         /* of the last batch */
+    int64_t looked_ms;            /* when the brokers last told what there is: triggers count from there */
+    int64_t batch_ended_ms;       /* max_trigger_delay counts from there */
     int64_t unanswered_since_ms;  /* since when the brokers do not answer at all; 0: they do */
     int64_t end_unknown_since_ms; /* since when a loss is suspected and nobody tells; 0: there is none, or they do */
     int held_batches;             /* in a row with a range that flush held */
@@ -104,6 +103,9 @@ void pawl__job_give_up(pawl_job *job, pawl__holding **holdings, size_t count, bo
 /* ------------------------------------------------------------------------------------------------------ members.c -- */
 
 bool pawl__job_is_member(const pawl_job *job);
+
+/* Whether membership is what the store is fenced by: it compares no epochs, and keeps no owner's entry. */
+bool pawl__job_is_fenced_by_group(const pawl_job *job);
 
 /* Whether a partition was added after its topic began to be read, so that all of it has to be read. */
 bool pawl__job_is_new(const pawl_job *job, pawl_partition partition);
@@ -220,9 +222,14 @@ pawl_status pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err);
 pawl_status pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const int64_t *positions,
                                      size_t count, pawl_error *err);
 
-/* Renews the owner's entry when refresh.interval has passed without a save: by a save of what is stored, and by a plan of
- * what is planned, since a save would clear that. On the loop's thread, or on the keeper's while the store is lent. */
+/*
+ * Renews the entries of partitions that were not saved for refresh.interval: by a save of what is stored, and by a plan of
+ * what is planned, since a save would clear that. On the loop's thread, or on the keeper's while the store is lent.
+ */
 pawl_status pawl__job_refresh(pawl_job *job, pawl_error *err);
+
+/* When that has to be called; PAWL__NEVER when nothing has to be renewed. On the same threads. */
+int64_t pawl__job_refresh_due(const pawl_job *job);
 
 /* ----------------------------------------------------------------------------------------------------- preview.c -- */
 
@@ -256,6 +263,10 @@ bool pawl__job_wait(pawl_job *job, int64_t deadline_ms);
 
 /* The status of a step that was broken off because the job was told to end. */
 pawl_status pawl__job_broken_off(pawl_job *job, pawl_error *err);
+
+/* The status of a batch that has failed before it was sent to the store: of one that was cancelled since the job has to
+ * leave, nobody needs to know what it was just doing. */
+pawl_status pawl__job_left_unsaved(const pawl_job *job, pawl_status status, pawl_error *err);
 
 /* The deadline of a question to the brokers that is asked now. */
 int64_t pawl__job_source_deadline(const pawl_job *job);

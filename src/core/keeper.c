@@ -24,11 +24,9 @@ struct pawl__keeper {
 static int64_t
 due_ms(const pawl__keeper *keeper)
 {
-    const pawl_job *job = keeper->job;
-
     if (!keeper->lent || keeper->failure.status != PAWL_OK)
         return PAWL__NEVER;
-    return job->saved_ms + job->settings.refresh_interval_ms;
+    return pawl__job_refresh_due(keeper->job);
 }
 
 static void *

@@ -225,12 +225,15 @@ pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, con
     pawl_status status;
 
     *ret_known = true;
-    if (!has_loss(lines, count))
+    if (!has_loss(lines, count)) {
+        job->end_unknown_since_ms = 0;
         return PAWL_OK;
+    }
     status = confirm_loss(job, lines, count, limits, ret_known, err);
     /* What a sink holds back was read before the loss: it is flushed and saved before the position moves past it. */
     if (status == PAWL_OK && *ret_known && has_loss(lines, count))
         status = pawl__job_flush_held(job, err);
+    plan_again(job, lines, count, limits); /* meanwhile some may have become another's */
     if (status == PAWL_OK && *ret_known && has_loss(lines, count))
         status = move_lost(job, lines, count, err);
     plan_again(job, lines, count, limits);

@@ -33,6 +33,12 @@ pawl__job_is_member(const pawl_job *job)
     return job->settings.members == PAWL__MEMBERS_GROUP;
 }
 
+bool
+pawl__job_is_fenced_by_group(const pawl_job *job)
+{
+    return pawl__job_is_member(job) && (pawl_store_capabilities(job->store) & PAWL_STORE_CAS_EPOCH) == 0;
+}
+
 static pawl__holding *
 holding_at(pawl_job *job, size_t index)
 {
@@ -197,12 +203,12 @@ pawl__job_is_given_up(const pawl_job *job, const pawl__holding *holding)
 pawl_status
 pawl__job_await_generation(pawl_job *job, pawl_error *err)
 {
-    const pawl_source_member *member = pawl__job_is_member(job) ? job->source.api->member(job->source.self) : NULL;
-    bool fenced_by_group = (pawl_store_capabilities(job->store) & PAWL_STORE_CAS_EPOCH) == 0;
+    const pawl_source_member *member =
+        pawl__job_is_fenced_by_group(job) ? job->source.api->member(job->source.self) : NULL;
     int64_t deadline_ms = pawl__clock_ms() + REBALANCE_MS;
     pawl_status status = pawl__job_note_revoked(job, err);
 
-    while (status == PAWL_OK && member != NULL && fenced_by_group && pawl__clock_ms() < deadline_ms &&
+    while (status == PAWL_OK && member != NULL && pawl__clock_ms() < deadline_ms &&
            !member->await_generation(member, pawl__clock_ms() + REBALANCE_SLICE_MS)) {
         if (pawl__stop_state_now(job->stop) == PAWL__STOP_LEAVE)
             return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "told to leave while the group rebalanced");

@@ -149,7 +149,7 @@ pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
             .position = holding->position,
             .low = holding->low,
             .high = holding->high,
-            .unknown = holding->unanswered_since_ms != 0,
+            .unknown = holding->unanswered_since_ms != 0 || holding->tenure == PAWL__TENURE_GONE,
             .pin = holding->pin,
             .pending = holding->pending,
             .remade = holding->remade,

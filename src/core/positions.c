@@ -29,10 +29,8 @@ pawl__job_save_positions(pawl_job *job, pawl__holding *const *holdings, const in
         pawl__holding_note_saved(holdings[i], &lines[i]);
         holdings[i]->pending = pawl_position_absent();
     }
-    if (status == PAWL_OK) {
+    if (status == PAWL_OK)
         pawl__mirror_give(job->mirror, lines, count);
-        job->saved_ms = pawl__clock_ms();
-    }
     g_free(lines);
     return status;
 }
@@ -42,6 +40,23 @@ static pawl_position
 planned_until(const pawl__holding *holding)
 {
     return holding->planned.known ? holding->planned : holding->pending;
+}
+
+/* Whether there is something to renew, and it belongs to nobody else. */
+static bool
+is_renewed(const pawl__holding *holding)
+{
+    return holding->tenure != PAWL__TENURE_GONE && (holding->stored.known || planned_until(holding).known);
+}
+
+/*
+ * Whether a partition takes part in a renewal that is due. Half the interval is enough: partitions that were saved apart are
+ * renewed together from then on.
+ */
+static bool
+takes_part(const pawl_job *job, const pawl__holding *holding)
+{
+    return is_renewed(holding) && pawl__clock_ms() - holding->saved_ms >= job->settings.refresh_interval_ms / 2;
 }
 
 /* Renews the entries of partitions that have nothing planned. */
@@ -55,7 +70,7 @@ renew_stored(pawl_job *job, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (holding->tenure == PAWL__TENURE_GONE || !holding->stored.known || planned_until(holding).known)
+        if (!takes_part(job, holding) || planned_until(holding).known)
             continue;
         holdings[known++] = holding;
     }
@@ -76,13 +91,31 @@ renew_planned(pawl_job *job, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (holding->tenure != PAWL__TENURE_GONE && planned_until(holding).known)
+        if (takes_part(job, holding) && planned_until(holding).known)
             lines[planned++] = pawl__job_plan_line(holding, planned_until(holding));
     }
     if (planned > 0)
         status = pawl_store_plan(job->store, job->settings.group, lines, planned, err);
+    for (size_t i = 0; status == PAWL_OK && i < planned; i++)
+        pawl__holdings_find(job->holdings, lines[i].partition)->saved_ms = pawl__clock_ms();
     g_free(lines);
     return status;
+}
+
+int64_t
+pawl__job_refresh_due(const pawl_job *job)
+{
+    int64_t due_ms = PAWL__NEVER;
+
+    if (pawl__job_is_fenced_by_group(job)) /* whose members' offsets do not expire either */
+        return PAWL__NEVER;
+    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
+        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+
+        if (is_renewed(holding))
+            due_ms = MIN(due_ms, holding->saved_ms + job->settings.refresh_interval_ms);
+    }
+    return due_ms;
 }
 
 pawl_status
@@ -90,13 +123,12 @@ pawl__job_refresh(pawl_job *job, pawl_error *err)
 {
     pawl_status status;
 
-    if (pawl__clock_ms() - job->saved_ms < job->settings.refresh_interval_ms)
+    if (pawl__clock_ms() < pawl__job_refresh_due(job))
         return PAWL_OK;
     status = renew_stored(job, err);
     if (status == PAWL_OK)
         status = renew_planned(job, err);
     if (status == PAWL_FENCED && pawl__job_mark_fenced(job))
         status = PAWL_OK;
-    job->saved_ms = pawl__clock_ms(); /* also when there was nothing to renew: it is not due again at once */
     return status;
 }

@@ -300,7 +300,7 @@ pawl__job_recover(pawl_job *job, pawl_error *err)
     pawl_status status = pawl__job_find(job, take_over, NULL, err);
 
     job->recovered = status == PAWL_OK;
-    job->batch_ended_ms = job->saved_ms = pawl__clock_ms();
+    job->batch_ended_ms = pawl__clock_ms();
     return status;
 }
 

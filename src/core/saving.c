@@ -22,6 +22,7 @@ struct saving {
     pawl_save_line *lines;
     pawl_range **ranges; /* of the lines */
     size_t count;
+    bool sent; /* to the store, which alone knows what became of them */
     int64_t flush_ms, save_ms;
 };
 
@@ -80,7 +81,8 @@ save_lines(struct saving *saving, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     gather_lines(saving);
-    if (saving->count > 0)
+    saving->sent = saving->count > 0;
+    if (saving->sent)
         status = pawl_store_save(job->store, job->settings.group, saving->lines, saving->count, err);
     else
         pawl_store_rollback(job->store);
@@ -202,7 +204,7 @@ flush_and_save(struct saving *saving, bool *ret_again, pawl_error *err)
 {
     pawl_status status;
 
-    *ret_again = false;
+    *ret_again = saving->sent = false;
     if (pawl__stop_state_now(saving->job->stop) == PAWL__STOP_LEAVE)
         return pawl_error_set(err, PAWL_CANCELLED, 0, 0, "the batch was left unsaved");
     pawl__batch_unflush(saving->batch);
@@ -251,8 +253,6 @@ move_on(struct saving *saving)
     job->held_batches = holds_back(saving->batch) ? job->held_batches + 1 : 0;
     if (!pawl__batch_is_lost(saving->batch))
         job->batch_number = saving->batch->number;
-    if (saving->count > 0)
-        job->saved_ms = pawl__clock_ms();
     pawl__wait_lock(&job->stats_wait);
     job->stats.lag = pawl__job_lag(job);
     job->stats.flush_ms = saving->flush_ms;
@@ -347,6 +347,10 @@ pawl__job_save(pawl_job *job, pawl_batch *batch, pawl_error *err)
     } while (status == PAWL_OK);
     if (status == PAWL_OK)
         move_on(&saving);
+    else if (!saving.sent)
+        status = pawl__job_left_unsaved(job, status, err);
+    else if (status == PAWL_CANCELLED)
+        pawl_error_prefix(err, "batch %" PRId64 " was being saved", batch->number);
     g_free(saving.lines);
     g_free(saving.ranges);
     return status;

@@ -104,8 +104,9 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_DURATION,
         .fallback = "30s",
         .summary = "How long a batch goes on with partitions that the group takes back. After that their ranges are "
-                   "dropped unsaved, and the next member starts them anew. Kafka itself waits for as long as "
-                   "kafka.max.poll.interval.ms.",
+                   "dropped unsaved, and the next member starts them anew. It gets them when the batch is over, in "
+                   "which the ranges of other partitions still run to their ends: max_offsets_per_batch bounds that. "
+                   "Kafka itself waits for as long as kafka.max.poll.interval.ms.",
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, revoke_timeout_ms),
     },
@@ -137,8 +138,9 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_DURATION,
         .fallback = "10s",
         .summary =
-            "The owner's entry in the store is renewed at least this often, also while nothing is read. Not inside "
-            "the transaction in which results are flushed: its end renews it.",
+            "The owner's entry of each partition in the store is renewed at least this often, also while nothing is "
+            "read. Not inside the transaction in which results are flushed: its end renews it. With members = group "
+            "and the store kafka: there is nothing to renew.",
         .min = 100,
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, refresh_interval_ms),

@@ -329,6 +329,7 @@ add_holdings(struct takeover *takeover, pawl__holding **ret_holdings)
         holding->stored_print = pawl__print_stored(entry->print, holding->stored.offset);
         holding->position = holding->stored.offset;
         holding->pending = entry->pending;
+        holding->saved_ms = pawl__clock_ms();
         job->batch_number = MAX(job->batch_number, entry->batch);
         ret_holdings[i] = holding;
     }

@@ -77,7 +77,7 @@ void fixture_set(fixture *f, const char *name, const char *value);
 /* Starts over with the settings, and selects otherwise: "topics_pattern" or "partitions". */
 void fixture_select(fixture *f, const char *name, const char *value);
 
-/* Uses another store on the same space: "memory", "trap" or "traptx". */
+/* Uses another store on the same space: "memory", "trap", "traptx" or "trapgroup". */
 void fixture_use_store(fixture *f, const char *scheme);
 
 /* Makes a new job with the settings as they are, runs it to its end, and returns the status. */

@@ -396,6 +396,25 @@ static const pawl_store_backend traptx_backend = {
     .remove = trap_remove,
 };
 
+static const pawl_store_backend trapgroup_backend = {
+    .abi = PAWL_STORE_ABI,
+    .scheme = "trapgroup",
+    .summary = "memory: with traps, fenced by nothing but a group",
+    .capabilities = PAWL_STORE_ATOMIC | PAWL_STORE_PLAN,
+    .instance_size = sizeof(trap_store),
+    .open = trap_open,
+    .close = trap_close,
+    .cancel = trap_cancel,
+    .max_partitions = trap_max_partitions,
+    .place = trap_place,
+    .load = trap_load,
+    .acquire = trap_acquire,
+    .plan = trap_plan,
+    .save = trap_save,
+    .release = trap_release,
+    .remove = trap_remove,
+};
+
 void
 trap_store_reset(void)
 {
@@ -407,6 +426,7 @@ trap_store_reset(void)
         pawl_registry_add_store(&pawl__store_memory, NULL);
         pawl_registry_add_store(&trap_backend, NULL);
         pawl_registry_add_store(&traptx_backend, NULL);
+        pawl_registry_add_store(&trapgroup_backend, NULL);
     }
     pawl__wait_lock(&trap_wait);
     memset(traps, 0, sizeof traps);

@@ -2,7 +2,8 @@
  * trap_store.h - the memory: store with traps: calls that fail, hang, or do what they should and lose the answer
  *
  * "trap:NAME" keeps its offsets in the same space as "memory:NAME". "traptx:NAME" has transactions as well, whose handle
- * is the text "transaction". There is one set of traps for all of them.
+ * is the text "transaction". "trapgroup:NAME" tells that it compares neither epochs nor offsets. There is one set of traps
+ * for all of them.
  */
 #ifndef PAWL_TESTS_TRAP_STORE_H
 #define PAWL_TESTS_TRAP_STORE_H

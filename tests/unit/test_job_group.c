@@ -247,11 +247,10 @@ silence_the_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
     return PAWL_DONE;
 }
 
+/* A member that has read two records asks for more, and is fenced off before it is answered. */
 static void
-being_fenced_off_beside_a_question_is_no_end(void **state)
+fence_off_beside_a_question(fixture *f)
 {
-    fixture *f = *state;
-
     fixture_set(f, "refresh.interval", "100ms");
     f->on_flush = silence_the_brokers;
     pawl__memory_append(f->cluster, "t", 0, 2);
@@ -260,10 +259,100 @@ being_fenced_off_beside_a_question_is_no_end(void **state)
     fixture_await(f, "save 0: t:0 2>2", 2);
     fixture_intrude(f, "t", 0, -1);
     fixture_await_log(f, "t [0] was taken over");
+}
+
+static void
+expect_to_go_on(fixture *f, const char *save)
+{
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
+    fixture_await(f, save, 1);
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
+static void
+being_fenced_off_beside_a_question_is_no_end(void **state)
+{
+    fixture *f = *state;
+
+    fence_off_beside_a_question(f);
     pawl__memory_append(f->cluster, "t", 0, 1);
-    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
-    fixture_await(f, "save 2: t:0 2>3", 1);
-    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, false);
+    expect_to_go_on(f, "save 2: t:0 2>3");
+}
+
+static void
+what_is_anothers_is_not_written_down(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "replay", "exact");
+    fence_off_beside_a_question(f);
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    expect_to_go_on(f, "save 2: t:0 2>3");
+}
+
+static void
+what_is_anothers_is_not_moved(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "on_data_loss", "earliest");
+    fence_off_beside_a_question(f);
+    pawl__memory_append(f->cluster, "t", 0, 3);
+    pawl__memory_cut_start(f->cluster, "t", 0, 4);
+    expect_to_go_on(f, "save 2: t:0 4>5");
+    assert_int_equal(fixture_count(f, "save 0: t:0 2>4"), 1);
+    assert_int_equal(f->stats.lost, 2);
+}
+
+/* What a sink holds back is flushed before a position moves past it, and by then the partition may be another's. */
+static pawl_verdict
+hold_then_fence_off(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) err;
+    if (++f->calls == 1) {
+        pawl_range_hold(pawl_batch_range(batch, 0));
+        pawl__memory_append(f->cluster, "t", 0, 3);
+        pawl__memory_cut_start(f->cluster, "t", 0, 4);
+    } else if (f->calls == 2) {
+        fixture_intrude(f, "t", 0, -1);
+        fixture_await_log(f, "t [0] was taken over");
+    }
+    return PAWL_DONE;
+}
+
+static void
+what_becomes_anothers_before_a_move_is_not_moved(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "refresh.interval", "100ms");
+    fixture_set(f, "on_data_loss", "earliest");
+    f->on_flush = hold_then_fence_off;
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    pawl__memory_assign(f->cluster, "t", 0);
+    start_member(f, 1);
+    fixture_await(f, "save 0: t:0 0>4", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
+/* A group that fences keeps no owner's entry, and forgets no offset of its members: there is nothing to renew. */
+static void
+where_the_group_fences_nothing_is_renewed(void **state)
+{
+    fixture *f = *state;
+    int asked;
+
+    fixture_use_store(f, "trapgroup");
+    fixture_set(f, "refresh.interval", "100ms");
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    pawl__memory_assign(f->cluster, "t", 0);
+    start_member(f, 1);
+    fixture_await(f, "save 1: t:0 0>2", 1);
+    asked = pawl__memory_calls(f->cluster, PAWL__MEMORY_BOUNDS);
+    for (int64_t until_ms = pawl__clock_ms() + 300; pawl__clock_ms() < until_ms; asked++) /* idle, it goes on asking */
+        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 1, fixture_deadline()));
+    assert_int_equal(fixture_count(f, "save 0"), 0);
     assert_int_equal(fixture_stop(f), PAWL_OK);
 }
 
@@ -314,6 +403,10 @@ main(void)
         fixture_test(being_fenced_off_from_one_is_no_end),
         fixture_test(being_fenced_off_from_one_while_flush_runs),
         fixture_test(being_fenced_off_beside_a_question_is_no_end),
+        fixture_test(what_is_anothers_is_not_written_down),
+        fixture_test(what_is_anothers_is_not_moved),
+        fixture_test(what_becomes_anothers_before_a_move_is_not_moved),
+        fixture_test(where_the_group_fences_nothing_is_renewed),
         fixture_test(available_now_waits_for_the_group),
         fixture_test(a_new_partition_is_read_from_its_beginning),
     };

@@ -220,6 +220,42 @@ an_end_that_is_not_told_is_no_loss(void **state)
     fixture_expect_stored(f, "t", 0, 10);
 }
 
+/* Lets a running job look at the brokers for so long. */
+static void
+let_it_look(fixture *f, int64_t ms)
+{
+    int asked = pawl__memory_calls(f->cluster, PAWL__MEMORY_BOUNDS);
+
+    for (int64_t until_ms = pawl__clock_ms() + ms; pawl__clock_ms() < until_ms; asked++)
+        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_BOUNDS, asked + 1, fixture_deadline()));
+}
+
+/* The silence about one suspicion does not count for the next. */
+static void
+an_end_that_is_not_told_twice_is_no_loss(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 10);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "stall_timeout", "2s");
+    pawl__memory_fail_calls(f->cluster, PAWL__MEMORY_LOG_END, -1, PAWL_UNREACHABLE);
+    fixture_start(f);
+    for (int i = 1; i <= 2; i++) {
+        int asked = pawl__memory_calls(f->cluster, PAWL__MEMORY_LOG_END);
+
+        pawl__memory_open_transaction(f->cluster, "t", 0, 6);
+        assert_true(pawl__memory_await_calls(f->cluster, PAWL__MEMORY_LOG_END, asked + 2, fixture_deadline()));
+        pawl__memory_open_transaction(f->cluster, "t", 0, -1);
+        if (i == 1)
+            let_it_look(f, 2000);
+    }
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    fixture_await(f, "save 2: t:0 10>11", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 /* ------------------------------------------------------------------------------------------------ found when fetching -- */
 
 /* Retention takes the start of a range away when its first records are being processed. */
@@ -430,6 +466,7 @@ main(void)
         fixture_test(silence_does_not_confirm_a_loss),
         fixture_test(an_open_transaction_is_no_loss),
         fixture_test(an_end_that_is_not_told_is_no_loss),
+        fixture_test(an_end_that_is_not_told_twice_is_no_loss),
         fixture_test(a_loss_while_reading_fails),
         fixture_test(a_loss_while_reading_goes_on),
         fixture_test(once_tells_of_a_loss_while_reading),

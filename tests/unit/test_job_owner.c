@@ -115,6 +115,53 @@ the_owner_is_renewed_while_a_batch_runs(void **state)
     }
 }
 
+/* There is more to read of t:0 as soon as a batch is saved. */
+static pawl_verdict
+append_more(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) batch, (void) err;
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    return PAWL_DONE;
+}
+
+static void
+a_quiet_partition_of_a_busy_job_is_renewed(void **state)
+{
+    static const char *const stores[] = {"trap", "traptx"};
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "refresh.interval", "100ms");
+    f->on_flush = append_more;
+    for (size_t i = 0; i < G_N_ELEMENTS(stores); i++) {
+        fixture_use_store(f, stores[i]);
+        fixture_forget(f);
+        fixture_start(f);
+        fixture_await(f, "save 0: t:1 0>0", 2);
+        assert_int_equal(fixture_stop(f), PAWL_OK);
+    }
+}
+
+/* While nothing is read all are due at different times, and are renewed together all the same. */
+static void
+partitions_that_were_saved_apart_are_renewed_together(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_append(f->cluster, "t", 0, 1);
+    pawl__memory_append(f->cluster, "t", 1, 1);
+    fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "max_offsets_per_batch", "1");
+    fixture_set(f, "refresh.interval", "1s");
+    fixture_start(f);
+    fixture_await(f, "save 0: t:0 1>1 t:1 1>1", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+    assert_int_equal(fixture_count(f, "save 0"), 1);
+}
+
 static pawl_verdict
 flush_until_renewed(fixture *f, pawl_batch *batch, pawl_error *err)
 {
@@ -562,6 +609,8 @@ main(void)
         fixture_test(a_store_that_contradicts_is_a_conflict),
         fixture_test(an_idle_job_is_fenced_off_by_its_refresh),
         fixture_test(the_owner_is_renewed_while_a_batch_runs),
+        fixture_test(a_quiet_partition_of_a_busy_job_is_renewed),
+        fixture_test(partitions_that_were_saved_apart_are_renewed_together),
         fixture_test(the_owner_is_renewed_while_flush_runs),
         fixture_test(the_owner_is_renewed_between_two_flushes),
         fixture_test(a_flush_is_not_repeated_by_who_is_fenced_off),

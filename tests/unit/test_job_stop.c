@@ -123,6 +123,7 @@ twice_before_it_runs(void **state)
     pawl_job_stop(f->job);
     f->status = pawl_job_run(f->job, &f->err);
     assert_int_equal(f->status, PAWL_CANCELLED);
+    assert_string_equal(f->err.message, "told to stop at once: no batch was in hand");
     fixture_expect(f, "acquire begin save", "");
 }
 
@@ -202,6 +203,7 @@ twice_while_records_do_not_come(void **state)
     start_continuous(f);
     assert_true(pawl__memory_await_open(f->cluster, "t", 0, fixture_deadline()));
     leave_at_once(f);
+    assert_string_equal(f->err.message, "told to stop at once: the last batch was left unsaved");
     /* The sink hears of it all the same; the store may hang, and is left alone. */
     fixture_expect(f, "flush save close release", "close t:0\n");
     fixture_expect_stored(f, "t", 0, 0);
@@ -221,6 +223,8 @@ twice_while_the_brokers_hang(void **state)
         fixture_start(f);
         assert_true(pawl__memory_await_calls(f->cluster, calls[i], called + 1, fixture_deadline()));
         leave_at_once(f);
+        assert_string_equal(f->err.message,
+                            "told to stop at once: the source was cancelled"); /* and no batch was left */
         pawl__memory_hang_calls(f->cluster, calls[i], false);
     }
 }
@@ -352,6 +356,57 @@ twice_from_inside_a_hook(void **state)
     fixture_expect_stored(f, "t", 0, 0);
 }
 
+/* Says no for a reason of its own when it is told twice to stop. */
+static pawl_verdict
+fail_when_stopped_twice(fixture *f, const char *hook, pawl_range *range, pawl_error *err)
+{
+    if (strcmp(hook, "process") != 0)
+        return PAWL_DONE;
+    stop_twice_in_process(f, hook, range, err);
+    pawl_error_set(err, PAWL_UNREACHABLE, 0, 0, "the sink is away");
+    return PAWL_STOP;
+}
+
+static void
+twice_and_a_hook_that_fails(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    f->answer = fail_when_stopped_twice;
+    assert_int_equal(fixture_run(f), PAWL_UNREACHABLE);
+    assert_int_equal(pawl_status_exit_code(f->status), 5);
+    assert_string_equal(f->err.message, "t [0] 0..2, attempt 1: process: the sink is away");
+}
+
+static pawl_verdict
+lose_the_store(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) f, (void) batch, (void) err;
+    trap_store_lose_answer(TRAP_SAVE, 1);
+    trap_store_hang(TRAP_LOAD, true);
+    return PAWL_DONE;
+}
+
+/* The save was sent: nobody knows that it was left. */
+static void
+twice_while_a_save_is_read_back(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    f->on_flush = lose_the_store;
+    fixture_start(f);
+    assert_true(trap_store_await_hanging(TRAP_LOAD, fixture_deadline()));
+    leave_at_once(f);
+    assert_string_equal(f->err.message,
+                        "told to stop at once: batch 1 was being saved: group 'g': whether a write was applied is not "
+                        "known (the trap took the "
+                        "answer), and it could not be read back (the trap was cancelled); starting again is safe, the "
+                        "store is read first");
+    fixture_expect_stored(f, "t", 0, 2);
+}
+
 static void
 twice_with_many_threads(void **state)
 {
@@ -393,6 +448,8 @@ main(void)
         fixture_test(twice_during_a_back_off),
         fixture_test(twice_during_the_back_off_of_a_flush),
         fixture_test(twice_from_inside_a_hook),
+        fixture_test(twice_and_a_hook_that_fails),
+        fixture_test(twice_while_a_save_is_read_back),
         fixture_test(twice_with_many_threads),
     };
 
