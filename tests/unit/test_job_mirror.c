@@ -73,8 +73,12 @@ the_end_waits_for_the_last_ones(void **state)
 
     pawl__memory_append(f->cluster, "t", 0, 9);
     trap_store_fail(TRAP_SAVE, 1, PAWL_FENCED, 0);
+    fixture_set(f, "trigger", "continuous");
     use_mirror(f);
-    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_start(f);
+    fixture_await_log(f, "were not mirrored, next try in");
+    fixture_await(f, "flush 1", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
     expect_mirrored(f, 0, pawl_position_at(9));
 }
 
@@ -99,16 +103,17 @@ what_is_given_up_is_not_mirrored(void **state)
     fixture *f = *state;
 
     pawl__memory_make_topic(f->cluster, "t", 2);
-    pawl__memory_append(f->cluster, "t", 0, 2);
-    pawl__memory_append(f->cluster, "t", 1, 2);
     pawl__memory_assign(f->cluster, "t", 0);
     pawl__memory_assign(f->cluster, "t", 1);
     fixture_set(f, "members", "group");
     fixture_set(f, "trigger", "continuous");
+    fixture_set(f, "min_offsets_per_batch", "4");
     trap_store_hang(TRAP_SAVE, true);
     use_mirror(f);
     fixture_start(f);
     assert_true(trap_store_await_hanging(TRAP_SAVE, fixture_deadline()));
+    pawl__memory_append(f->cluster, "t", 0, 2);
+    pawl__memory_append(f->cluster, "t", 1, 2);
     fixture_await(f, "flush 1", 1);
     pawl__memory_revoke(f->cluster, "t", 0, false);
     assert_true(pawl__memory_await_let_go(f->cluster, fixture_deadline()));
