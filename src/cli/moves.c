@@ -242,7 +242,7 @@ pawl__moves_discover(GArray *moves, pawl_cluster *cluster, pawl_error *err)
     return status;
 }
 
-/* Asks about those that exist: one that does not would spoil the answer for all others. */
+/* Asks about those that exist. To look for them first tells a topic that is gone from one that may not be seen. */
 static pawl_status
 ask_bounds(GArray *moves, const GArray *found, pawl_cluster *cluster, pawl_error *err)
 {
