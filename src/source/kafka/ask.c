@@ -196,7 +196,7 @@ pawl__kafka_discover(void *self, int64_t deadline_ms, void (*found)(void *user, 
     const rd_kafka_metadata_t *metadata = NULL;
     pawl_status status = ask_metadata(source, deadline_ms, &metadata, err);
 
-    if (status != PAWL_OK)
+    if (metadata == NULL) /* the status says why */
         return status;
     status = check_rights(source, metadata, err);
     if (status == PAWL_OK && source->pattern != NULL)
