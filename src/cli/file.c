@@ -4,15 +4,14 @@
 #include "cli/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <glib.h>
+#include <glib/gstdio.h>
 
 #define CHUNK_SIZE (64 * 1024)
 
@@ -61,42 +60,18 @@ pawl__file_read(const char *path, size_t max_mib, char **ret_text, size_t *ret_s
 
 /* -------------------------------------------------------------------------------------------------------- writing -- */
 
-/* Writes all of it and closes the descriptor; with `safely`, not before the disk has it. False, with errno: it failed. */
+/* A device or a pipe, which nothing can replace. */
 static bool
-write_and_close(int fd, const char *text, size_t size, bool safely)
+write_in_place(const char *path, const char *text, size_t size)
 {
-    bool written = fd >= 0;
-    int code;
+    FILE *file = g_fopen(path, "we");
+    bool written = file != NULL && fwrite(text, 1, size, file) == size;
+    int code = errno;
 
-    while (written && size > 0) {
-        ssize_t count = write(fd, text, size);
-
-        written = count >= 0 || errno == EINTR;
-        text += MAX(count, 0);
-        size -= (size_t) MAX(count, 0);
-    }
-    written = written && (!safely || fsync(fd) == 0);
-    code = errno;
-    if (fd >= 0 && close(fd) != 0 && written)
+    if (file != NULL && fclose(file) != 0 && written)
         return false;
     errno = code;
     return written;
-}
-
-/* Writes a file beside the one that is to be, which then takes its place. */
-static bool
-replace(const char *path, mode_t mode, const char *text, size_t size)
-{
-    char *temporary = g_strconcat(path, ".XXXXXX", NULL);
-    int fd = g_mkstemp_full(temporary, O_WRONLY | O_CLOEXEC, (int) mode);
-    bool replaced = write_and_close(fd, text, size, true) && rename(temporary, path) == 0;
-    int code = errno;
-
-    if (fd >= 0 && !replaced)
-        unlink(temporary);
-    g_free(temporary);
-    errno = code;
-    return replaced;
 }
 
 /*
@@ -121,19 +96,32 @@ find_replaceable(const char *path, mode_t *ret_mode)
     return target;
 }
 
+static pawl_status
+replace(const char *path, mode_t mode, const char *text, size_t size, pawl_error *err)
+{
+    GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
+    GError *failure = NULL;
+    char *reason;
+
+    if (g_file_set_contents_full(path, text, (gssize) size, flags, (int) mode, &failure))
+        return PAWL_OK;
+    reason = strrchr(failure->message, ':'); /* what stands before names the file in between, which nobody knows */
+    pawl_error_set(err, PAWL_FAILED, 0, 0, "%s", reason != NULL ? g_strchug(reason + 1) : failure->message);
+    g_error_free(failure);
+    return PAWL_FAILED;
+}
+
 pawl_status
 pawl__file_write(const char *path, const char *text, size_t size, pawl_error *err)
 {
     mode_t mode;
     char *target = find_replaceable(path, &mode);
-    bool written;
+    pawl_status status = PAWL_OK;
 
     if (target != NULL)
-        written = replace(target, mode, text, size);
-    else
-        written = write_and_close(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode), text, size, false);
-    if (!written)
-        pawl_error_set(err, PAWL_FAILED, 0, errno, "%s", g_strerror(errno));
+        status = replace(target, mode, text, size, err);
+    else if (!write_in_place(path, text, size))
+        status = pawl_error_set(err, PAWL_FAILED, 0, errno, "%s", g_strerror(errno));
     free(target);
-    return written ? PAWL_OK : PAWL_FAILED;
+    return status;
 }
