@@ -34,6 +34,7 @@ UNIT_TESTS = \
 	tests/unit/test_job_mirror \
 	tests/unit/test_job_owner \
 	tests/unit/test_job_print \
+	tests/unit/test_job_renewal \
 	tests/unit/test_job_retry \
 	tests/unit/test_job_start \
 	tests/unit/test_job_stop \

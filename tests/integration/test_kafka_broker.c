@@ -228,16 +228,37 @@ killed_for_good(void **state)
 
 /* --------------------------------------------------------------------------------------------------------- frozen -- */
 
+static job_recorder *
+start_and_freeze(struct attack *plan, const char *stall_timeout)
+{
+    job_recorder *recorder = recorder_new();
+
+    *plan = (struct attack){.after = 2000, .attack = freeze};
+    recorder->before = attack;
+    recorder->user = plan;
+    recorder_start(recorder, "topics", topic, "fetch.memory", "1MiB", "stall_timeout", stall_timeout, NULL);
+    return recorder;
+}
+
+static void
+thaw_and_expect_all(job_recorder *recorder)
+{
+    thaw();
+    recorder_join(recorder);
+    recorder_expect(recorder, PAWL_OK, __FILE__, __LINE__);
+    for (int p = 0; p < PARTITIONS; p++)
+        recorder_check(recorder, topic, p, 0, RECORDS, true);
+    recorder_free(recorder);
+}
+
 static void
 frozen(void **state)
 {
-    struct attack plan = {.after = 2000, .attack = freeze};
-    job_recorder *recorder = recorder_new();
+    struct attack plan;
+    job_recorder *recorder = start_and_freeze(&plan, "1500ms");
 
     (void) state;
-    recorder->before = attack;
-    recorder->user = &plan;
-    recorder_run(recorder, "topics", topic, "fetch.memory", "1MiB", "stall_timeout", "1500ms", NULL);
+    recorder_join(recorder);
     thaw();
     recorder_expect(recorder, PAWL_STALLED, __FILE__, __LINE__);
     assert_says(recorder, topic);
@@ -250,41 +271,25 @@ frozen(void **state)
 static void
 thawed(void **state)
 {
-    struct attack plan = {.after = 2000, .attack = freeze};
-    job_recorder *recorder = recorder_new();
+    struct attack plan;
+    job_recorder *recorder = start_and_freeze(&plan, "30s");
 
     (void) state;
-    recorder->before = attack;
-    recorder->user = &plan;
-    recorder_start(recorder, "topics", topic, "fetch.memory", "1MiB", "stall_timeout", "30s", NULL);
     recorder_await_processed(recorder, 2000);
     kafka_fixture_broker_await_unread(broker, 1);
-    thaw();
-    recorder_join(recorder);
-    recorder_expect(recorder, PAWL_OK, __FILE__, __LINE__);
-    for (int p = 0; p < PARTITIONS; p++)
-        recorder_check(recorder, topic, p, 0, RECORDS, true);
-    recorder_free(recorder);
+    thaw_and_expect_all(recorder);
 }
 
 /* Frozen for so long that a range has started over meanwhile: it goes on, and gets no record twice. */
 static void
 thawed_late(void **state)
 {
-    struct attack plan = {.after = 2000, .attack = freeze};
-    job_recorder *recorder = recorder_new();
+    struct attack plan;
+    job_recorder *recorder = start_and_freeze(&plan, "10s");
 
     (void) state;
-    recorder->before = attack;
-    recorder->user = &plan;
-    recorder_start(recorder, "topics", topic, "fetch.memory", "1MiB", "stall_timeout", "10s", NULL);
     recorder_await_log(recorder, "starting over");
-    thaw();
-    recorder_join(recorder);
-    recorder_expect(recorder, PAWL_OK, __FILE__, __LINE__);
-    for (int p = 0; p < PARTITIONS; p++)
-        recorder_check(recorder, topic, p, 0, RECORDS, true);
-    recorder_free(recorder);
+    thaw_and_expect_all(recorder);
 }
 
 /* Told twice to stop, the job is gone within a second, whatever it waits for. */

@@ -356,63 +356,33 @@ trap_remove(void *self, const pawl_store_call *call, const pawl_remove_line *lin
 
 #define CAPABILITIES (PAWL_STORE_ATOMIC | PAWL_STORE_CAS_EPOCH | PAWL_STORE_CAS_OFFSET | PAWL_STORE_PLAN)
 
+/* What all three have. */
+#define WITH_TRAPS                                                                                        \
+    .abi = PAWL_STORE_ABI, .instance_size = sizeof(trap_store), .open = trap_open, .close = trap_close,   \
+    .cancel = trap_cancel, .max_partitions = trap_max_partitions, .place = trap_place, .load = trap_load, \
+    .acquire = trap_acquire, .plan = trap_plan, .save = trap_save, .release = trap_release, .remove = trap_remove
+
 static const pawl_store_backend trap_backend = {
-    .abi = PAWL_STORE_ABI,
+    WITH_TRAPS,
     .scheme = "trap",
     .summary = "memory: with traps",
     .capabilities = CAPABILITIES,
-    .instance_size = sizeof(trap_store),
-    .open = trap_open,
-    .close = trap_close,
-    .cancel = trap_cancel,
-    .max_partitions = trap_max_partitions,
-    .place = trap_place,
-    .load = trap_load,
-    .acquire = trap_acquire,
-    .plan = trap_plan,
-    .save = trap_save,
-    .release = trap_release,
-    .remove = trap_remove,
 };
 
 static const pawl_store_backend traptx_backend = {
-    .abi = PAWL_STORE_ABI,
+    WITH_TRAPS,
     .scheme = "traptx",
     .summary = "memory: with traps and something like transactions",
     .capabilities = CAPABILITIES | PAWL_STORE_TRANSACTION,
-    .instance_size = sizeof(trap_store),
-    .open = trap_open,
-    .close = trap_close,
-    .cancel = trap_cancel,
-    .max_partitions = trap_max_partitions,
-    .place = trap_place,
-    .load = trap_load,
-    .acquire = trap_acquire,
-    .plan = trap_plan,
-    .save = trap_save,
     .begin = trap_begin,
     .rollback = trap_rollback,
-    .release = trap_release,
-    .remove = trap_remove,
 };
 
 static const pawl_store_backend trapgroup_backend = {
-    .abi = PAWL_STORE_ABI,
+    WITH_TRAPS,
     .scheme = "trapgroup",
     .summary = "memory: with traps, fenced by nothing but a group",
     .capabilities = PAWL_STORE_ATOMIC | PAWL_STORE_PLAN,
-    .instance_size = sizeof(trap_store),
-    .open = trap_open,
-    .close = trap_close,
-    .cancel = trap_cancel,
-    .max_partitions = trap_max_partitions,
-    .place = trap_place,
-    .load = trap_load,
-    .acquire = trap_acquire,
-    .plan = trap_plan,
-    .save = trap_save,
-    .release = trap_release,
-    .remove = trap_remove,
 };
 
 void
