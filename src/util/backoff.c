@@ -6,7 +6,7 @@
 int64_t
 pawl__backoff_ms(int64_t base_ms, int64_t cap_ms, int attempt, uint32_t random)
 {
-    int64_t delay_ms = base_ms < cap_ms ? base_ms : cap_ms;
+    int64_t delay_ms = base_ms;
 
     if (delay_ms <= 0)
         return 0;
