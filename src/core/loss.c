@@ -140,14 +140,18 @@ hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
 static void
 log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *line, int64_t position)
 {
+    bool is_known = line->ret_finding == PAWL__PLAN_BELOW;
     /* What is moved over unread on purpose (latest) counts as lost as well. */
-    int64_t lost = lost_records(line) + (line->ret_finding == PAWL__PLAN_BELOW ? position - line->low : 0);
+    int64_t lost = is_known ? position - line->position : 0;
+    char *count = is_known ? g_strdup_printf("%" PRId64 " records lost", lost)
+                           : g_strdup("what is lost cannot be counted");
 
     pawl__log(&job->log, PAWL_LOG_ERROR, "job",
               "%s [%" PRId32 "]: the stored offset %" PRId64 " %s %" PRId64 "..%" PRId64 ": moved to %" PRId64
-              " by on_data_loss, %" PRId64 " records lost",
+              " by on_data_loss, %s",
               holding->partition.topic, holding->partition.number, line->position, finding_text(line->ret_finding),
-              line->low, line->high, position, lost);
+              line->low, line->high, position, count);
+    g_free(count);
     pawl__wait_lock(&job->stats_wait);
     job->stats.lost += lost;
     pawl__wait_unlock(&job->stats_wait);
