@@ -53,11 +53,14 @@ class Secured:
         others = {name.replace("__", "."): value for name, value in others.items()}
         return {**{f"kafka.{name}": value for name, value in self.properties.items()}, "source_timeout": "3s", **others}
 
-    def options(self, properties=None):
-        """For the other commands."""
+    def kafka(self, properties=None):
+        """For the other commands, beside the brokers."""
         properties = properties or self.properties
-        return ["--brokers", self.brokers, *(word for name, value in properties.items() if name != "bootstrap.servers"
-                                             for word in ("--kafka", f"{name}={value}"))]
+        return [word for name, value in properties.items() if name != "bootstrap.servers"
+                for word in ("--kafka", f"{name}={value}")]
+
+    def options(self, properties=None):
+        return ["--brokers", self.brokers, *self.kafka(properties)]
 
 
 @pytest.fixture(scope="session")
@@ -198,6 +201,9 @@ def test_the_rights_on_a_group(pawl, secured, admin, topics):
     admin("allow", secured.user, "group", group, "Read")
     pawl("offsets", "set", place, "--execute", *where)
     assert pawl("offsets", "show", *where, "--json").partitions()[topic, 0]["offset"] == 3
+    exported = pawl("offsets", "export", "--format", "csv", "--store", f"kafka://{secured.brokers}", "--group", group,
+                    *secured.kafka())
+    assert exported.out == f"{topic},0,3\n"
 
 
 # -------------------------------------------------------------------------------------------------------- wrong settings --
