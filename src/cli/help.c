@@ -62,6 +62,14 @@ pawl__cli_option_usage(const pawl_option *option)
 }
 
 static void
+add_choices(GString *words, const pawl_option *option)
+{
+    for (size_t i = 0; option->choices != NULL && option->choices[i] != NULL; i++)
+        g_string_append_printf(words, "%s%s%s", i == 0 ? " One of " : ", ", option->choices[i],
+                               option->choices[i + 1] == NULL ? "." : "");
+}
+
+static void
 add_options(GString *text, const pawl_command *command)
 {
     g_string_append(text, "\nOptions:\n");
@@ -74,6 +82,7 @@ add_options(GString *text, const pawl_command *command)
             g_string_append(words, " Required.");
         if (option->kind == PAWL_OPTION_LIST)
             g_string_append(words, " May be given more than once.");
+        add_choices(words, option);
         if (option->fallback != NULL)
             g_string_append_printf(words, " Default: %s.", option->fallback);
         add_item(text, term, words->str);
