@@ -31,12 +31,6 @@ pawl__redis_states_key(const char *group)
 }
 
 char *
-pawl__redis_field(pawl_partition partition)
-{
-    return g_strdup_printf("%s:%d", partition.topic, (int) partition.number);
-}
-
-char *
 pawl__redis_group_of_key(const char *key, bool *ret_has_offsets)
 {
     const char *end = OFFSETS_END;

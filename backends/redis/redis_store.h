@@ -182,10 +182,9 @@ bool pawl__redis_refused(const redisReply *reply, size_t count, size_t *ret_line
 
 /* ------------------------------------------------------------------------------------------------------- entry.c -- */
 
-/* Keys of a group, and the field of a partition; the caller frees them. */
+/* Keys of a group; the caller frees them. */
 char *pawl__redis_offsets_key(const char *group);
 char *pawl__redis_states_key(const char *group);
-char *pawl__redis_field(pawl_partition partition);
 
 /* The group of a key of either kind, which the caller frees; NULL: it is no key of ours. */
 char *pawl__redis_group_of_key(const char *key, bool *ret_has_offsets);

@@ -76,12 +76,6 @@ pawl__table_bool(pawl_table *table, bool value)
     pawl__table_text(table, value ? "true" : "false");
 }
 
-size_t
-pawl__table_size(const pawl_table *table)
-{
-    return table->rows->len;
-}
-
 /* NULL: not known. */
 static const char *
 cell_at(const pawl_table *table, size_t row, size_t column)

@@ -39,8 +39,6 @@ void pawl__table_number(pawl_table *table, int64_t number);
 void pawl__table_position(pawl_table *table, pawl_position position);
 void pawl__table_bool(pawl_table *table, bool value);
 
-size_t pawl__table_size(const pawl_table *table);
-
 /* Prints it to standard output, aligned. Control characters are shown as escapes. */
 void pawl__table_print(const pawl_table *table);
 

@@ -24,12 +24,6 @@ pawl__clock_ms(void)
 }
 
 int64_t
-pawl__clock_ns(void)
-{
-    return read_ns(CLOCK_MONOTONIC);
-}
-
-int64_t
 pawl__clock_wall_ms(void)
 {
     return read_ns(CLOCK_REALTIME) / 1000000;

@@ -9,9 +9,6 @@
 /* Milliseconds on a clock that never jumps: for deadlines and durations. */
 int64_t pawl__clock_ms(void);
 
-/* Nanoseconds on the same clock. */
-int64_t pawl__clock_ns(void);
-
 /* Milliseconds since 1970, UTC: for people and stores. */
 int64_t pawl__clock_wall_ms(void);
 
