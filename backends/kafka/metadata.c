@@ -1,7 +1,7 @@
 /*
  * metadata.c - what pawl keeps beside an offset: one line of JSON in the metadata of the commit
  *
- *     {"pawl":1,"batch":17,"pending":4000,"print":"9f86d081"}
+ *     {"pawl":1,"batch":17,"pending":4000,"print":"2999-0123456789abcdef0123456789abcdef"}
  */
 #include "backends/kafka/kafka_store.h"
 

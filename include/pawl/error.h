@@ -28,7 +28,7 @@ typedef enum pawl_status {
     PAWL_CONFLICT,        /* the stored offset is not the expected one: nothing was written */
     PAWL_OUTCOME_UNKNOWN, /* a write was sent, its answer was lost, and it could not be read back */
     PAWL_DATA_LOSS,       /* records that were never read are gone from Kafka */
-    PAWL_STALLED,         /* a range made no progress for stall_timeout */
+    PAWL_STALLED,         /* no progress for stall_timeout, or a batch beyond batch_timeout */
 } pawl_status;
 
 /* The same call may succeed later, unchanged. */

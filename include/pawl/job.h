@@ -34,7 +34,7 @@ typedef struct pawl_opening {
 
 /*
  * The user's code. Any of them may be NULL. `user` comes back as the first argument of each. An error that a hook writes
- * is logged with the range's coordinates; it is NULL never.
+ * is logged, with the range's coordinates where there is a range; `err` is never NULL.
  *
  * Threads: on_open, flush and on_close run on the thread that called pawl_job_run(). thread_init, range_begin, process,
  * range_end and thread_exit run on `parallelism` worker threads: for one range never two at once, and always in that
@@ -44,7 +44,7 @@ typedef struct pawl_hooks {
     size_t size; /* sizeof(pawl_hooks) of the program: later versions add hooks at the end */
     void *user;
 
-    /* Partitions are about to be read. PAWL_RETRY is the same as PAWL_STOP here. */
+    /* Partitions are about to be read. PAWL_RETRY is the same as PAWL_STOP here, and in thread_init. */
     pawl_verdict (*on_open)(void *user, pawl_opening *openings, size_t count, pawl_error *err);
 
     /* A worker thread starts; what it puts into *ret_thread is pawl_range_thread() on that thread. One connection a
@@ -77,7 +77,10 @@ typedef struct pawl_hooks {
     void (*on_saved)(void *user, const pawl_batch *batch);
 } pawl_hooks;
 
-/* What a job has done since it was made. All counters only grow. `size` as in pawl_hooks. */
+/*
+ * What a job has done since it was made: the counters from `batches` to `lost` only grow; the rest is as it is now, or was
+ * in the last batch. `size` as in pawl_hooks.
+ */
 typedef struct pawl_stats {
     size_t size;
     int64_t batches;    /* saved */
@@ -110,14 +113,15 @@ PAWL_API pawl_status pawl_job_new(const pawl_config *config, const pawl_hooks *h
  * PAWL_OK: the trigger is exhausted, or a stop was obeyed with everything saved. PAWL_CANCELLED: told to stop at once;
  * a batch in hand was left unsaved, unless the message says that it was being saved. PAWL_FENCED, PAWL_CONFLICT: another
  * process owns or moved the offsets; do not restart blindly. PAWL_DATA_LOSS: see on_data_loss. PAWL_UNREACHABLE,
- * PAWL_TIMEOUT, PAWL_STALLED: a server; starting again later is safe. PAWL_OUTCOME_UNKNOWN: starting again is safe, the
- * store is read first.
+ * PAWL_TIMEOUT: a server; PAWL_STALLED: no progress for stall_timeout, or a batch beyond batch_timeout; starting again is
+ * safe. PAWL_OUTCOME_UNKNOWN: starting again is safe, the store is read first.
  */
 PAWL_API pawl_status pawl_job_run(pawl_job *job, pawl_error *err);
 
 /*
  * Asks a running job to end. The first time: the batch in hand is finished and saved if that takes no longer than
- * shutdown_timeout. The second time: it is left unsaved, at once. Any thread, any time; async-signal-safe.
+ * shutdown_timeout. The second time: it is left unsaved, at once. While the store is being opened, which takes no longer
+ * than store_timeout, or thread_init runs, either waits for that. Any thread, any time; async-signal-safe.
  */
 PAWL_API void pawl_job_stop(pawl_job *job);
 

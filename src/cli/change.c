@@ -219,7 +219,7 @@ show_dry_run(const pawl_change *change)
     } else {
         show_text(change, table);
         if (is_owned(change))
-            puts("There is an owner: it will be fenced off, and end when it saves next.");
+            puts("There is an owner: it will be fenced off when it saves next.");
         puts("Nothing was changed: --execute does it.");
     }
     pawl__table_free(table);
@@ -350,7 +350,7 @@ execute(pawl_change *change, pawl_store *store, const char *cluster_id, pawl_err
         status = write_as_owner(change, store, lines, err);
         released = pawl_store_release(store, change->places->group, lines, change->moves->len, &late);
         if (status == PAWL_OK && released != PAWL_OK)
-            fprintf(stderr, "%s: the offsets are saved, but not given back: %s\n", change->call->name, late.message);
+            fprintf(stderr, "%s: it is done, but the partitions were not given back: %s\n", change->call->name, late.message);
     }
     g_free(lines);
     return status;

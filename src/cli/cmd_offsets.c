@@ -19,6 +19,8 @@ const pawl_command pawl__cmd_offsets = {
     .details =
         "An offset is always the next one to be read. What changes something only shows what it would do, unless "
         "--execute is given. It then becomes the owner of the partitions, writes all of it or nothing, and gives "
-        "them back: a job that runs meanwhile ends with exit status 4 when it saves next, and says who did it.",
+        "them back: a job that runs alone meanwhile ends with exit status 4 when it saves next, and says who did it. "
+        "Members of a group drop what they have in hand and go on from the new offsets; in the store kafka: nothing is "
+        "changed while the group has members.",
     .members = members,
 };

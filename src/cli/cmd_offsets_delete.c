@@ -38,7 +38,8 @@ run(const pawl_invocation *call, pawl_error *err)
 const pawl_command pawl__cmd_offsets_delete = {
     .name = "delete",
     .summary = "makes the store forget offsets",
-    .details = "A job that starts then begins where its setting start says. The topics need not exist any more.",
+    .details = "A job that starts then begins where its setting start says, but in a partition whose topic has other "
+               "offsets stored: there it begins at the start of the log. The topics need not exist any more.",
     .options = options,
     .values_size = sizeof(pawl_places),
     .run = run,

@@ -61,7 +61,8 @@ static const pawl_option option_json = {
     .kind = PAWL_OPTION_FLAG,
     .summary =
         "Prints a line of JSON for each batch to standard output; what commands write there goes to the log then. "
-        "With --print-config or --dry-run: JSON instead of a table.",
+        "Its members are batch, ranges, records, bytes, rejected, skipped, lag, records_per_s, bytes_per_s, plan_ms, "
+        "process_ms, flush_ms and save_ms. With --print-config or --dry-run: JSON instead of a table.",
     .field = offsetof(struct values, json),
 };
 
@@ -81,7 +82,7 @@ static const pawl_option option_log_level = {
     .argument = "LEVEL",
     .fallback = "info",
     .choices = log_levels,
-    .summary = "Which log lines are written: those of this level and of the more serious ones.",
+    .summary = "Which log lines are written: those of this level and of the more serious ones. With --dry-run the default is warn.",
     .field = offsetof(struct values, log_level),
 };
 
@@ -268,7 +269,7 @@ const pawl_command pawl__cmd_run = {
         "librdkafka, [process] with exec or plugin, and [user] with a plugin's own settings. ${env:NAME} and "
         "${file:PATH} in a value stand for an environment variable and for the content of a file. In the user, the "
         "password and the parameters of a URL they are percent-encoded.\n"
-        "SIGTERM and SIGINT end the job once the batch in hand is saved, if that takes no longer than "
+        "SIGTERM, SIGINT and SIGHUP end the job once the batch in hand is saved, if that takes no longer than "
         "shutdown_timeout; a second one leaves it unsaved, at once. SIGUSR1 logs how far each range in hand is.",
     .examples = examples,
     .options = options,

@@ -1,8 +1,8 @@
 /*
  * command.h - what a command of the program is
  *
- * A command is one `const` table. From it come the parser, --help, the manual page pawl(1) and the completion of shells,
- * so they cannot drift apart. main.c lists the commands; each stands in a cmd_*.c of its own.
+ * A command is one `const` table. From it come the parser, --help, the manual pages and the completion of shells, so they
+ * cannot drift apart. commands.c lists the commands; each stands in a cmd_*.c of its own.
  */
 #ifndef PAWL_CLI_COMMAND_H
 #define PAWL_CLI_COMMAND_H
@@ -56,7 +56,7 @@ struct pawl_command {
     const pawl_command *const *members; /* sub-commands, ended by NULL; then there is no run */
     size_t values_size;
 
-    /* Runs it. What fails is written to err and not printed: main does that, and turns the status into the exit code. */
+    /* Runs it. What fails is written to err and not printed: run.c does that, and turns the status into the exit code. */
     pawl_status (*run)(const pawl_invocation *call, pawl_error *err);
 };
 

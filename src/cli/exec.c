@@ -88,7 +88,7 @@ fail(pawl_exec *exec)
     return PAWL_STOP;
 }
 
-/* "exec: exited with 1: the last line of its standard error" */
+/* "the command exited with 1, its last words: the last line of its standard error" */
 static void
 tell(const pawl_child *child, const char *what, pawl_error *err)
 {

@@ -1,7 +1,7 @@
 /*
  * holdings.h - the partitions that a job holds, and where it stands in each
  *
- * Belongs to the loop's thread. A holding has a stable address until the table is freed.
+ * Belongs to the loop's thread; workers read a holding's partition and its tap. Its address is stable until it is removed.
  */
 #ifndef PAWL_CORE_HOLDINGS_H
 #define PAWL_CORE_HOLDINGS_H

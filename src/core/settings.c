@@ -181,10 +181,12 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_SPECIAL,
         .fallback = "earliest",
         .form = "earliest | latest | none | TIME | TOPIC:PARTITION=OFFSET ...",
-        .summary = "Where to start in partitions for which nothing is stored; a stored offset always wins. none: end "
+        .summary = "Where to start in a topic for which nothing is stored; a stored offset always wins. none: end "
                    "with an error. TIME: at the first record that is not older, given as ISO 8601 with Z or an offset, "
                    "or as milliseconds since 1970. TOPIC:PARTITION=OFFSET, several with blanks between: at these "
-                   "offsets, and in partitions that are not listed end with an error.",
+                   "offsets, and in partitions that are not listed end with an error. A partition that has nothing "
+                   "stored while others of its topic have is a new one: it is read from its beginning, unless it is "
+                   "listed.",
         .parse = pawl__settings_parse_start,
     },
     {
@@ -192,9 +194,10 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_CHOICE,
         .fallback = "fail",
         .summary =
-            "What to do when a stored offset lies below the start of the log or above its end. fail: end with an "
-            "error. earliest, latest: go on at the start or at the end of the log; what is lost is counted and "
-            "logged.",
+            "What to do when a stored offset lies below the start of the log or above its end, or when the record "
+            "before it is another than it was (the topic was made anew). fail: end with an error. earliest, latest: go "
+            "on at the start or at the end of the log; this is logged, with the number of offsets that were lost where "
+            "it can be known, which is below the start.",
         .field = offsetof(pawl__settings, on_data_loss),
         .choices = loss_choices,
     },
@@ -320,7 +323,8 @@ static const pawl__setting table[] = {
         .name = "retry_backoff",
         .kind = PAWL__SETTING_DURATION,
         .fallback = "1s",
-        .summary = "The delay before the first retry. It doubles each time, less a random part of at most a fifth.",
+        .summary = "The delay before the first retry. It doubles each time, up to 1m, less a random part of at most a "
+                   "fifth.",
         .max = HOUR_MS,
         .field = offsetof(pawl__settings, retry_backoff_ms),
     },
@@ -328,8 +332,9 @@ static const pawl__setting table[] = {
         .name = "on_error",
         .kind = PAWL__SETTING_CHOICE,
         .fallback = "stop",
-        .summary = "What to do with a range that still fails after its retries. stop: end with an error, the batch is "
-                   "not saved. skip: go on without the range; its offsets are counted and logged.",
+        .summary = "What to do with a range that asks to be tried again (PAWL_RETRY, exit code 75) once more than "
+                   "max_retries. stop: end with an error, the batch is not saved. skip: go on without the range; its "
+                   "offsets are counted and logged. PAWL_STOP, and any other exit code, ends the job in any case.",
         .field = offsetof(pawl__settings, on_error),
         .choices = on_error_choices,
     },

@@ -102,7 +102,7 @@ typedef enum pawl__setting_kind {
     PAWL__SETTING_SIZE,
     PAWL__SETTING_FLAG,
     PAWL__SETTING_CHOICE,
-    PAWL__SETTING_SPECIAL, /* has a parser of its own: topics, partitions, start, trigger, takeover */
+    PAWL__SETTING_SPECIAL, /* has a parser of its own: topics, partitions, store, start, trigger, takeover ... */
 } pawl__setting_kind;
 
 /* One row of the table. */

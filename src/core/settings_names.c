@@ -25,7 +25,7 @@ static const struct {
     {"offset.store.", USE_STORE},
     {"auto.offset.reset", "set start for partitions with nothing stored, and on_data_loss for offsets that are gone"},
     {"isolation.level", "set isolation instead"},
-    {"transactional.id", "pawl names its transactions itself"},
+    {"transactional.id", "pawl only reads from Kafka, and has no use for it"},
     {"enable.partition.eof", "pawl needs it to see the end of a range, and sets it"},
     {"queued.", USE_MEMORY},
     {"fetch.max.bytes", USE_MEMORY},

@@ -36,7 +36,8 @@ static const struct {
                               "safe: it is read first."},
     [PAWL_DATA_LOSS] = {"data loss", 3, "Records that were never read are gone from Kafka: see on_data_loss."},
     [PAWL_STALLED] = {"stalled", 1,
-                      "Brokers answer, but nothing came for stall_timeout: a record or a partition is broken."},
+                      "Nothing came of a range for stall_timeout, or a batch took longer than batch_timeout. Starting "
+                      "again is safe; if it comes again, a record or a partition is broken."},
 };
 
 size_t

@@ -313,7 +313,7 @@ owned_properties(void **state)
         {"offset.store.method", "store"},
         {"auto.offset.reset", "start"},
         {"isolation.level", "isolation"},
-        {"transactional.id", "transactions"},
+        {"transactional.id", "only reads"},
         {"enable.partition.eof", "sets it"},
         {"queued.min.messages", "fetch.memory"},
         {"queued.max.messages.kbytes", "fetch.memory"},
