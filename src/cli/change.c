@@ -350,7 +350,8 @@ execute(pawl_change *change, pawl_store *store, const char *cluster_id, pawl_err
         status = write_as_owner(change, store, lines, err);
         released = pawl_store_release(store, change->places->group, lines, change->moves->len, &late);
         if (status == PAWL_OK && released != PAWL_OK)
-            fprintf(stderr, "%s: it is done, but the partitions were not given back: %s\n", change->call->name, late.message);
+            fprintf(stderr, "%s: it is done, but the partitions were not given back: %s\n", change->call->name,
+                    late.message);
     }
     g_free(lines);
     return status;

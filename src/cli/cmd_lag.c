@@ -242,11 +242,12 @@ run(const pawl_invocation *call, pawl_error *err)
 const pawl_command pawl__cmd_lag = {
     .name = "lag",
     .summary = "shows how many offsets a group is behind, and who works on them",
-    .details = "The end of a log is asked for after the offset was read, and the lag is what lies between, never less "
-               "than 0. An offset that lies past the end of its log has an alarm: records were lost, or it belongs to "
-               "another cluster. What is not known is shown as -, and not as 0. The age is the time since the owner "
-               "has last renewed its entry. An alarm says STORED > END, NO SUCH PARTITION or NO ANSWER; only the last one "
-               "changes the exit status, to 5, so that a check looks at stored_past_end in --json.",
+    .details =
+        "The end of a log is asked for after the offset was read, and the lag is what lies between, never less "
+        "than 0. An offset that lies past the end of its log has an alarm: records were lost, or it belongs to "
+        "another cluster. What is not known is shown as -, and not as 0. The age is the time since the owner "
+        "has last renewed its entry. An alarm says STORED > END, NO SUCH PARTITION or NO ANSWER; only the last one "
+        "changes the exit status, to 5, so that a check looks at stored_past_end in --json.",
     .options = options,
     .values_size = sizeof(pawl_places),
     .run = run,

@@ -40,8 +40,13 @@ static const pawl_option file_option = {
 };
 
 static const pawl_option *const options[] = {
-    &pawl__option_store, &pawl__option_group,   &pawl__option_kafka, &format_option,
-    &file_option,        &pawl__option_timeout, NULL,
+    &pawl__option_store,
+    &pawl__option_group,
+    &pawl__option_kafka,
+    &format_option,
+    &file_option,
+    &pawl__option_timeout,
+    NULL,
 };
 
 static void

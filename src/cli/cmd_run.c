@@ -82,7 +82,8 @@ static const pawl_option option_log_level = {
     .argument = "LEVEL",
     .fallback = "info",
     .choices = log_levels,
-    .summary = "Which log lines are written: those of this level and of the more serious ones. With --dry-run the default is warn.",
+    .summary = "Which log lines are written: those of this level and of the more serious ones. With --dry-run the "
+               "default is warn.",
     .field = offsetof(struct values, log_level),
 };
 

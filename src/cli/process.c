@@ -22,7 +22,8 @@ static const pawl__setting table[] = {
             "Runs the command once for each range, open_ranges of them at a time, with the range's records on its "
             "standard input. Exit 0: the range is done. 75: try it again, as max_retries and on_error say. Anything "
             "else, or a signal, ends the job, and nothing of the batch is saved. What it writes to standard error goes "
-            "to the log. A range without records runs nothing. open_ranges and parallelism are then the number of cores "
+            "to the log. A range without records runs nothing. open_ranges and parallelism are then the number of "
+            "cores "
             "unless they are set; one alone sets both.",
         .min = 1,
         .max = 100000,

@@ -143,8 +143,8 @@ log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *lin
     bool is_known = line->ret_finding == PAWL__PLAN_BELOW;
     /* What is moved over unread on purpose (latest) counts as lost as well. */
     int64_t lost = is_known ? position - line->position : 0;
-    char *count = is_known ? g_strdup_printf("%" PRId64 " records lost", lost)
-                           : g_strdup("what is lost cannot be counted");
+    char *count =
+        is_known ? g_strdup_printf("%" PRId64 " records lost", lost) : g_strdup("what is lost cannot be counted");
 
     pawl__log(&job->log, PAWL_LOG_ERROR, "job",
               "%s [%" PRId32 "]: the stored offset %" PRId64 " %s %" PRId64 "..%" PRId64 ": moved to %" PRId64

@@ -78,7 +78,8 @@ wrong_settings(void **state)
          "kafka.auto.offset.reset cannot be set: set start for partitions with nothing stored, and on_data_loss for "
          "offsets that are gone"},
         {"kafka.isolation.level", "x", "kafka.isolation.level cannot be set: set isolation instead"},
-        {"kafka.transactional.id", "x", "kafka.transactional.id cannot be set: pawl only reads from Kafka, and has no use for it"},
+        {"kafka.transactional.id", "x",
+         "kafka.transactional.id cannot be set: pawl only reads from Kafka, and has no use for it"},
         {"kafka.enable.partition.eof", "false",
          "kafka.enable.partition.eof cannot be set: pawl needs it to see the end of a range, and sets it"},
         {"kafka.queued.min.messages", "1",
