@@ -76,20 +76,27 @@ on_busy(void *user, int count)
     return pawl__sqlite_wait_for_lock(user, count);
 }
 
+/* A file that cannot be looked at may well be there: who may not see it is told so, by opening it. */
+static bool
+is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
 /* SQLite says "unable to open" to all of it, and its errno is that of a second try, for reading. */
 static pawl_status
 cannot_open(pawl__sqlite_store *store, int rc, bool create, pawl_error *err)
 {
     char *folder = g_path_get_dirname(store->path);
-    bool exists = g_file_test(store->path, G_FILE_TEST_EXISTS);
+    bool missing = is_missing(store->path);
     pawl_status status;
 
     if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
         status =
             pawl_error_set(err, PAWL_INVALID, 0, rc, "%s cannot be made: there is no folder %s", store->path, folder);
-    else if (!create && !exists)
+    else if (!create && missing)
         status = pawl_error_set(err, PAWL_INVALID, 0, rc, "there is no file %s, and create=no", store->path);
-    else if (!exists && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+    else if (missing && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
         status = pawl_error_set(err, PAWL_INVALID, 0, rc, "%s cannot be made: its folder cannot be written: %s",
                                 store->path, strerror(errno));
     else
@@ -125,7 +132,7 @@ open_for_reading(pawl__sqlite_store *store, pawl_error *err)
     pawl_status status = PAWL_OK;
     int rc = SQLITE_OK;
 
-    if (g_file_test(store->path, G_FILE_TEST_EXISTS)) {
+    if (!is_missing(store->path)) {
         rc = connect_to(store, store->path, SQLITE_OPEN_READONLY);
         status =
             rc == SQLITE_OK ? pawl__sqlite_schema_has_tables(store, &has, err) : cannot_open(store, rc, false, err);

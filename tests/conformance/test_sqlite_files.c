@@ -1,6 +1,8 @@
 /*
  * test_sqlite_files.c - files that cannot be used, and disks that fail
  */
+#define _GNU_SOURCE /* setresuid */
+
 #include "tests/conformance/sqlite_raw.h"
 #include "tests/conformance/suite.h"
 
@@ -114,13 +116,16 @@ foreign_tables(void **state)
     g_free(url);
 }
 
-/* Root may write to everything: somebody else tries. */
+/* Root may write to everything: somebody else tries. The saved user, by which it comes back, tells whether we are root. */
 static void
 give_up_root(bool give_up)
 {
-    if (getuid() != 0)
+    uid_t real, effective, saved, user = give_up ? 65534 : 0;
+
+    assert_int_equal(getresuid(&real, &effective, &saved), 0);
+    if (saved != 0)
         return;
-    assert_int_equal(seteuid(give_up ? 65534 : 0), 0);
+    assert_int_equal(setresuid(user, user, 0), 0);
     prctl(PR_SET_DUMPABLE, 1); /* the change of user took that away, and the leak checker needs it */
 }
 
@@ -129,8 +134,7 @@ static int
 become_root_again(void **state)
 {
     (void) state;
-    if (geteuid() != getuid())
-        give_up_root(false);
+    give_up_root(false);
     return chmod(raw_folder, 0755);
 }
 
@@ -165,6 +169,31 @@ read_only(void **state)
     give_up_root(false);
     g_free(path);
     g_free(url);
+}
+
+/* What is stored in a folder that one may not look into is not "nothing". */
+static void
+hidden_folder(void **state)
+{
+    pawl_store_options options = {.size = sizeof options, .read_only = true};
+    char *url = raw_url("hidden.db", ""), *closed = raw_url("hidden.db", "?create=no");
+    pawl_store *store = NULL;
+    pawl_error err;
+
+    (void) state;
+    assert_status(PAWL_OK, raw_try_store(url, &store, &err), err);
+    suite_acquire(store, "g", "t", 0, pawl_position_at(5));
+    pawl_store_close(store);
+    assert_int_equal(chmod(raw_folder, 0700), 0);
+    give_up_root(true);
+    assert_status(PAWL_INVALID, pawl_store_open(url, &options, &store, &err), err);
+    assert_says(err, "Permission denied");
+    assert_status(PAWL_INVALID, raw_try_store(closed, &store, &err), err);
+    assert_says(err, "Permission denied");
+    give_up_root(false);
+    assert_int_equal(chmod(raw_folder, 0755), 0);
+    g_free(url);
+    g_free(closed);
 }
 
 /* A write-ahead log needs to make files beside the database, even for reading. */
@@ -419,6 +448,7 @@ main(void)
         cmocka_unit_test(damaged_pages),
         cmocka_unit_test(foreign_tables),
         cmocka_unit_test_teardown(read_only, become_root_again),
+        cmocka_unit_test_teardown(hidden_folder, become_root_again),
         cmocka_unit_test_teardown(read_only_folder, become_root_again),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(commit_with_an_io_error),
