@@ -58,9 +58,20 @@ lend(pawl__sqlite_store *store)
     sqlite3_rollback_hook(store->db, note_rollback, store);
 }
 
+/* A SELECT that the program has not reset would keep our next reads in its snapshot, and our writes from beginning. */
+static void
+end_reading(pawl__sqlite_store *store)
+{
+    for (sqlite3_stmt *statement = sqlite3_next_stmt(store->db, NULL); statement != NULL;
+         statement = sqlite3_next_stmt(store->db, statement))
+        if (sqlite3_stmt_busy(statement) && sqlite3_stmt_readonly(statement))
+            sqlite3_reset(statement);
+}
+
 static void
 take_back(pawl__sqlite_store *store)
 {
+    end_reading(store);
     store->lent = false;
     sqlite3_commit_hook(store->db, NULL, NULL);
     sqlite3_rollback_hook(store->db, NULL, NULL);

@@ -65,7 +65,7 @@ static void
 a_statement_that_is_not_finished(void **state)
 {
     pawl_save_line line;
-    pawl_store *store = open_with_results("unfinished.db", &line);
+    pawl_store *store = open_with_results("unfinished.db", &line), *other;
     char *url = raw_url("unfinished.db", "");
     sqlite3_stmt *writing, *reading;
     void *handle;
@@ -89,6 +89,14 @@ a_statement_that_is_not_finished(void **state)
     assert_int_equal(sqlite3_step(reading), SQLITE_ROW);
     assert_status(PAWL_OK, pawl_store_save(store, "g", &line, 1, &err), err);
     assert_int_equal(raw_get_result(url, "g"), 1);
+
+    /* Nor does it keep the store from seeing what came after. */
+    assert_status(PAWL_OK, raw_try_store(url, &other, &err), err);
+    suite_acquire(other, "g", "t", 0, pawl_position_absent());
+    line.expected = pawl_position_at(line.until), line.until++;
+    assert_int_equal(suite_load(store, "g", "t", 0).epoch, line.epoch + 1);
+    assert_status(PAWL_FENCED, pawl_store_begin(store, "g", &line, 1, &handle, &err), err);
+    pawl_store_close(other);
     pawl_store_close(store);
     sqlite3_finalize(reading);
     g_free(url);
