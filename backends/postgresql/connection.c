@@ -58,14 +58,13 @@ check_server(pawl__pg_store *store, const PGresult *row, pawl_error *err)
                               "%s: table %s is unlogged, and empty after a crash of the server: ALTER TABLE ... SET "
                               "LOGGED makes it safe",
                               store->url, store->table);
-    if (store->read_only)
-        return PAWL_OK;
-    if (replica || strcmp(PQgetvalue(row, 0, READ_ONLY), "on") == 0)
+    if (!store->takes_replica && (replica || strcmp(PQgetvalue(row, 0, READ_ONLY), "on") == 0))
         return pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, 0, "%s:%s can only be read: %s",
                               PQhost(store->conn), PQport(store->conn),
                               replica ? "it is a replica, and a store needs the primary"
                                       : "default_transaction_read_only is on");
-    warn_about_durability(store, row);
+    if (!store->read_only)
+        warn_about_durability(store, row);
     return PAWL_OK;
 }
 
@@ -191,13 +190,17 @@ pawl__pg_connect(pawl__pg_store *store, pawl_error *err)
 {
     const int64_t deadline_ms = store->deadline_ms;
     size_t hosts = g_strv_length(store->hosts), host = store->host;
+    size_t tries = store->read_only && hosts > 1 ? 2 * hosts : hosts; /* who only reads comes to replicas last */
     GString *said = g_string_new(NULL);
     pawl_status status = PAWL_UNREACHABLE;
     pawl_error reason = {0};
 
-    for (size_t left = hosts; left > 0 && status == PAWL_UNREACHABLE; left--, host = (host + 1) % hosts) {
+    for (size_t left = tries; left > 0 && status == PAWL_UNREACHABLE; left--, host = (host + 1) % hosts) {
         int64_t now_ms = pawl__clock_ms();
 
+        if (left == hosts)
+            g_string_truncate(said, 0);
+        store->takes_replica = store->read_only && left <= hosts;
         store->deadline_ms = now_ms + (deadline_ms - now_ms) / (int64_t) left;
         store->host = host;
         status = connect_to(store, store->hosts[host], &reason);

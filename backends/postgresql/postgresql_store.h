@@ -56,6 +56,7 @@ typedef struct pawl__pg_store {
     int64_t lock_timeout_ms;
     int64_t hold_timeout_ms;
     bool read_only;
+    bool takes_replica; /* in this try to connect */
 
     PGconn *conn;        /* NULL: not connected */
     char *session[2];    /* the server's process for it: its number, and when it began */

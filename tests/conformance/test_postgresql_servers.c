@@ -240,6 +240,10 @@ a_replica(void **state)
     assert_status(PAWL_OK, raw_try_store(url, &store, &err), err);
     suite_acquire(store, "beside-a-replica", "t", 0, pawl_position_at(0));
     pawl_store_close(store);
+    /* Who only reads wants what is true now as well, while there is somebody who knows. This replica follows nobody. */
+    assert_status(PAWL_OK, pawl_store_open(url, &options, &store, &err), err);
+    assert_true(suite_load(store, "beside-a-replica", "t", 0).offset.known);
+    pawl_store_close(store);
     service_free(replica);
     g_free(host);
     g_free(primary);
