@@ -54,7 +54,7 @@ take_children(pawl__zk_store *store, const pawl__zk_answer *answer, const char *
 static pawl_status
 ask_for_names(pawl__zk_store *store, GArray *listings, pawl__zk_round *round, int64_t deadline_ms, pawl_error *err)
 {
-    guint number = 0;
+    guint number = pawl__zk_round_sync(round) + 1;
     pawl_status status;
 
     for (guint i = 0; i < listings->len; i++) {
