@@ -14,6 +14,8 @@ pawl__zk_is_lost(int code)
     case ZINVALIDSTATE:
     case ZMARSHALLINGERROR: /* what an expired session may answer to a multi */
     case ZCLOSING:
+    case ZRUNTIMEINCONSISTENCY: /* the client's own, with which it ends all that was under way: an answer out of turn, */
+    case ZSYSTEMERROR:          /* ... or no socket for the next connection */
         return true;
     default:
         return false;
