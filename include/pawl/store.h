@@ -155,7 +155,8 @@ PAWL_API pawl_status pawl_store_load(pawl_store *store, const char *group, const
 
 /*
  * Makes the caller the owner of all these partitions, or of none. `cluster` (may be NULL) is stored with the group. An
- * owner->renewed_ms of 0 stands for the time of the call. Texts are UTF-8 without control characters.
+ * owner->renewed_ms of 0 stands for the time of the call. Texts are UTF-8 without control characters, and no number is
+ * negative.
  * PAWL_STALE: an epoch is no longer the one seen; load again.
  */
 PAWL_API pawl_status pawl_store_acquire(pawl_store *store, const char *group, const pawl_owner *owner,

@@ -60,6 +60,8 @@ pawl__store_check_owner(const pawl_owner *owner, const char *cluster, pawl_error
         status = check_text("a cluster's id", cluster, PAWL_CLUSTER_SIZE, err);
     if (status == PAWL_OK && owner->host[0] == '\0')
         status = pawl_error_set(err, PAWL_INVALID, 0, 0, "an owner has a host: an empty one means nobody");
+    if (status == PAWL_OK && (owner->pid < 0 || owner->renewed_ms < 0))
+        status = pawl_error_set(err, PAWL_INVALID, 0, 0, "an owner's pid and its time are never negative");
     return status;
 }
 

@@ -74,6 +74,23 @@ bad_lines(void **state)
 }
 
 static void
+bad_owners(void **state)
+{
+    suite_state *suite = *state;
+    pawl_owner good = suite_owner("suite"), bad;
+    pawl_acquire_line line = {.partition = {"t", 0}, .initial = pawl_position_at(5)};
+    pawl_error err;
+
+    bad = good, bad.pid = -1;
+    assert_status(PAWL_INVALID, pawl_store_acquire(suite->store, suite->group, &bad, NULL, &line, 1, &err), err);
+    bad = good, bad.renewed_ms = -1;
+    assert_status(PAWL_INVALID, pawl_store_acquire(suite->store, suite->group, &bad, NULL, &line, 1, &err), err);
+    bad = good, bad.host[0] = '\0';
+    assert_status(PAWL_INVALID, pawl_store_acquire(suite->store, suite->group, &bad, NULL, &line, 1, &err), err);
+    assert_offset(suite, "t", 0, pawl_position_absent());
+}
+
+static void
 nobody_owns_with_epoch_0(void **state)
 {
     suite_state *suite = *state;
@@ -133,6 +150,7 @@ static const struct CMUnitTest tests[] = {
     suite_test(nothing_to_do),
     suite_test(bad_names),
     suite_test(bad_lines),
+    suite_test(bad_owners),
     suite_test(nobody_owns_with_epoch_0),
     suite_test(too_many_partitions),
     suite_test(unknown_option),
