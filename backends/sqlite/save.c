@@ -62,10 +62,10 @@ lend(pawl__sqlite_store *store)
 static void
 end_reading(pawl__sqlite_store *store)
 {
-    for (sqlite3_stmt *statement = sqlite3_next_stmt(store->db, NULL); statement != NULL;
-         statement = sqlite3_next_stmt(store->db, statement))
-        if (sqlite3_stmt_busy(statement) && sqlite3_stmt_readonly(statement))
-            sqlite3_reset(statement);
+    sqlite3_stmt *statement = NULL;
+
+    while ((statement = pawl__sqlite_next_busy(store, statement, true)) != NULL)
+        sqlite3_reset(statement);
 }
 
 static void

@@ -96,6 +96,9 @@ void pawl__sqlite_bind_position(sqlite3_stmt *statement, int index, pawl_positio
 /* Lets go of the row and of what was bound. NULL is fine. */
 void pawl__sqlite_statement_end(sqlite3_stmt *statement);
 
+/* The next statement, the program's among them, that was stepped and not reset: of those that only read, or that write. */
+sqlite3_stmt *pawl__sqlite_next_busy(pawl__sqlite_store *store, sqlite3_stmt *after, bool reads);
+
 /* Steps a statement that gives no row, and ends it. `ret_changes` may be NULL. */
 pawl_status pawl__sqlite_statement_run(pawl__sqlite_store *store, sqlite3_stmt *statement, int *ret_changes,
                                        pawl_error *err);

@@ -115,3 +115,13 @@ pawl__sqlite_statements_done(pawl__sqlite_store *store)
         store->statements[i] = NULL;
     }
 }
+
+sqlite3_stmt *
+pawl__sqlite_next_busy(pawl__sqlite_store *store, sqlite3_stmt *after, bool reads)
+{
+    sqlite3_stmt *statement = sqlite3_next_stmt(store->db, after);
+
+    while (statement != NULL && (!sqlite3_stmt_busy(statement) || (sqlite3_stmt_readonly(statement) != 0) != reads))
+        statement = sqlite3_next_stmt(store->db, statement);
+    return statement;
+}

@@ -113,11 +113,9 @@ pawl__sqlite_abandon(pawl__sqlite_store *store)
 static const char *
 unfinished_statement(pawl__sqlite_store *store)
 {
-    for (sqlite3_stmt *statement = sqlite3_next_stmt(store->db, NULL); statement != NULL;
-         statement = sqlite3_next_stmt(store->db, statement))
-        if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
-            return sqlite3_sql(statement);
-    return NULL;
+    sqlite3_stmt *statement = pawl__sqlite_next_busy(store, NULL, false);
+
+    return statement != NULL ? sqlite3_sql(statement) : NULL;
 }
 
 /*

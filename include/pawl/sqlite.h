@@ -11,7 +11,7 @@ PAWL_BEGIN_DECLS
 /*
  * The sqlite3 * of the job's store, inside the transaction that saves this batch's offsets: what flush writes through it
  * is committed with them, or not at all. Valid until flush returns. Savepoints are fine; COMMIT and ROLLBACK are not,
- * and fail the batch. PAWL_UNSUPPORTED: the store of the job is no sqlite: store.
+ * and fail the batch. A SELECT that is still open then is reset. PAWL_UNSUPPORTED: the store of the job is no sqlite: store.
  *
  *     sqlite3 *db;
  *

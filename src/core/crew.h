@@ -4,8 +4,9 @@
  * Each worker has a lane of the source. The loop gives the crew a batch and waits; the workers share its ranges out among
  * themselves, largest first, and a worker that has nothing left takes what another has not opened yet.
  *
- * Threads: all functions are for the loop's thread, but pawl__crew_abandon() and pawl__crew_nudge(). A range belongs to the worker that opened it
- * until the crew is through with the batch; a failure, and what is left to open, are guarded by the crew's lock.
+ * Threads: all functions are for the loop's thread, but pawl__crew_abandon() and pawl__crew_nudge(). A range belongs to the
+ * worker that opened it until the crew is through with the batch; a failure, and what is left to open, are guarded by the
+ * crew's lock.
  */
 #ifndef PAWL_CORE_CREW_H
 #define PAWL_CORE_CREW_H

@@ -78,13 +78,6 @@ excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t cou
     return PAWL_OK;
 }
 
-/* Only of a log that goes on is it known how many. */
-static int64_t
-lost_records(const pawl__plan_line *line)
-{
-    return line->ret_finding == PAWL__PLAN_BELOW ? line->low - line->position : 0;
-}
-
 static const char *
 finding_text(pawl__plan_finding finding)
 {
@@ -106,7 +99,7 @@ report_loss(const pawl__holding *holding, const pawl__plan_line *line, pawl_erro
                               "%s [%" PRId32 "]: the stored offset %" PRId64 " %s, which goes from %" PRId64
                               " to %" PRId64 ": %" PRId64 " records are lost (on_data_loss = fail)",
                               holding->partition.topic, holding->partition.number, line->position,
-                              finding_text(line->ret_finding), line->low, line->high, lost_records(line));
+                              finding_text(line->ret_finding), line->low, line->high, line->low - line->position);
     return pawl_error_set(err, PAWL_DATA_LOSS, 0, 0,
                           "%s [%" PRId32 "]: the stored offset %" PRId64 " %s, which goes from %" PRId64 " to %" PRId64
                           ": it was cut or made anew, and what is lost cannot be counted (on_data_loss = fail)",
@@ -140,7 +133,7 @@ hold_again(pawl_job *job, pawl__holding *holding, pawl_error *err)
 static void
 log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *line, int64_t position)
 {
-    bool is_known = line->ret_finding == PAWL__PLAN_BELOW;
+    bool is_known = line->ret_finding == PAWL__PLAN_BELOW; /* only of a log that goes on */
     /* What is moved over unread on purpose (latest) counts as lost as well. */
     int64_t lost = is_known ? position - line->position : 0;
     char *count =

@@ -72,19 +72,20 @@ save_number(const conformance *under_test, pawl_store *store, const char *group,
 
 /*
  * Takes all partitions over, and returns the number that is stored then. The last save of who died before may have been on
- * its way until that moment, and not after it: a new owner reads again, as a job does. Its acquire may have been, too.
+ * its way until that moment, and not after it: a new owner reads again, as a job does. Its acquire may have been, too,
+ * once.
  */
 static int64_t
 take_over(pawl_store *store, const char *group, pawl_entry entries[PARTITIONS], pawl_save_line *ret_lines,
           pawl_error *err)
 {
-    pawl_status status;
+    pawl_status status = PAWL_STALE;
 
-    do {
+    for (int i = 0; i < 2 && status == PAWL_STALE; i++) {
         if (stored_number(store, group, entries, err) < 0)
             return -1;
         status = acquire_all(store, group, entries, ret_lines, err);
-    } while (status == PAWL_STALE);
+    }
     return status == PAWL_OK ? stored_number(store, group, entries, err) : -1;
 }
 

@@ -476,3 +476,11 @@ fixture_stop(fixture *f)
     pawl_job_stop(f->job);
     return fixture_join(f);
 }
+
+pawl_verdict
+fixture_silence_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
+{
+    (void) batch, (void) err;
+    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, true);
+    return PAWL_DONE;
+}

@@ -123,6 +123,9 @@ void fixture_intrude(fixture *f, const char *topic, int partition, int64_t offse
 /* The same without a move, by an owner whose clock says so. */
 void fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms);
 
+/* For on_flush: the brokers do not tell any more where logs end. */
+pawl_verdict fixture_silence_brokers(fixture *f, pawl_batch *batch, pawl_error *err);
+
 /* Whoever owns a partition saves this offset. */
 void fixture_save_as_owner(fixture *f, const char *topic, int partition, int64_t offset);
 

@@ -238,21 +238,12 @@ being_fenced_off_from_one_while_flush_runs(void **state)
     fixture_expect_stored(f, "t", 1, 2);
 }
 
-/* The entry is renewed while the brokers are asked, and that is how the member learns of it. */
-static pawl_verdict
-silence_the_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
-{
-    (void) batch, (void) err;
-    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, true);
-    return PAWL_DONE;
-}
-
 /* A member that has read two records asks for more, and is fenced off before it is answered. */
 static void
 fence_off_beside_a_question(fixture *f)
 {
     fixture_set(f, "refresh.interval", "100ms");
-    f->on_flush = silence_the_brokers;
+    f->on_flush = fixture_silence_brokers; /* the entry is renewed while they are asked: so the member learns of it */
     pawl__memory_append(f->cluster, "t", 0, 2);
     pawl__memory_assign(f->cluster, "t", 0);
     start_member(f, 1);

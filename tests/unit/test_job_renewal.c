@@ -153,14 +153,6 @@ a_flush_is_not_repeated_by_who_is_fenced_off(void **state)
     assert_int_equal(fixture_count(f, "flush"), 1);
 }
 
-static pawl_verdict
-silence_the_brokers(fixture *f, pawl_batch *batch, pawl_error *err)
-{
-    (void) batch, (void) err;
-    pawl__memory_hang_calls(f->cluster, PAWL__MEMORY_BOUNDS, true);
-    return PAWL_DONE;
-}
-
 static void
 the_owner_is_renewed_while_the_brokers_are_silent(void **state)
 {
@@ -169,7 +161,7 @@ the_owner_is_renewed_while_the_brokers_are_silent(void **state)
     pawl__memory_append(f->cluster, "t", 0, 2);
     fixture_set(f, "trigger", "continuous");
     fixture_set(f, "refresh.interval", "100ms");
-    f->on_flush = silence_the_brokers;
+    f->on_flush = fixture_silence_brokers;
     fixture_start(f);
     fixture_await(f, "save 0: t:0 2>2", 2);
     pawl_job_stop(f->job);
