@@ -151,6 +151,7 @@ EXTRA_DIST += \
 	$(CHECKS) \
 	$(STATIC_CHECKS) \
 	tests/installed \
+	tests/report-full.md \
 	tests/support/run-case \
 	tests/support/stores.py \
 	tests/support/tap.sh \
