@@ -59,6 +59,7 @@ src_libpawl_core_la_SOURCES = \
 	src/core/mirror.c \
 	src/core/mirror.h \
 	src/core/offsets.c \
+	src/core/pins.c \
 	src/core/plan.c \
 	src/core/plan.h \
 	src/core/planning.c \

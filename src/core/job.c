@@ -53,10 +53,10 @@ pawl__job_new_with_source(const pawl_config *config, const pawl_hooks *hooks, co
     job = g_new0(pawl_job, 1);
     pawl__wait_init(&job->stats_wait);
     job->holdings = pawl__holdings_new();
-    job->selected = pawl__partitions_new();
-    job->at_start = pawl__partitions_new();
-    job->topics_at_start = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    job->follow_due_ms = PAWL__NEVER;
+    job->membership.selected = pawl__partitions_new();
+    job->membership.at_start = pawl__partitions_new();
+    job->membership.topics_at_start = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    job->membership.follow_due_ms = PAWL__NEVER;
     job->config = pawl__config_copy(config);
     job->log = *pawl__config_log(config);
     job->source.api = source;
@@ -90,9 +90,9 @@ pawl_job_free(pawl_job *job)
         return;
     pawl__stop_free(job->stop);
     pawl__holdings_free(job->holdings);
-    g_array_unref(job->selected);
-    g_array_unref(job->at_start);
-    g_hash_table_unref(job->topics_at_start);
+    g_array_unref(job->membership.selected);
+    g_array_unref(job->membership.at_start);
+    g_hash_table_unref(job->membership.topics_at_start);
     pawl__settings_done(&job->settings);
     pawl_config_free(job->config);
     pawl__wait_done(&job->stats_wait);
@@ -182,7 +182,7 @@ await_look(pawl_job *job, int64_t look_ms, bool *ret_ending, pawl_error *err)
     pawl_status status = PAWL_OK;
 
     do {
-        int64_t wake_ms = MIN(pawl__job_refresh_due(job), job->follow_due_ms);
+        int64_t wake_ms = MIN(pawl__job_refresh_due(job), job->membership.follow_due_ms);
 
         *ret_ending = pawl__stop_wait_for_news(job->stop, MIN(look_ms, wake_ms)) != PAWL__STOP_RUN;
         if (!*ret_ending)

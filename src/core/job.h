@@ -25,6 +25,26 @@
 #include "core/stop.h"
 #include "util/wait.h"
 
+/* members = group: what the group shares out, and what it wants of this member. */
+typedef struct pawl__membership {
+    GArray *selected;            /* pawl_partition: all that the group shares; topics are owned */
+    GArray *at_start;            /* pawl_partition: what there was when the job started; topics are owned */
+    GHashTable *topics_at_start; /* names of the topics of which a batch had been saved by then */
+    atomic_bool changed;         /* the group wants something; set on a thread of the source */
+    bool assigned;               /* the group has assigned what it will, as far as can be told */
+    int64_t follow_due_ms;       /* when to try again to take over what could not be */
+    int64_t leave_by_ms;         /* until when revoked partitions may be worked on; 0: none are */
+    int64_t silence_told_ms;
+} pawl__membership;
+
+/* What is cut next of each holding, in their order, by what is known of them. */
+typedef struct pawl__cut {
+    pawl__plan_line *lines; /* to be freed */
+    size_t count;
+    size_t ranges; /* so many of the lines have one */
+    size_t losses; /* so many found a loss */
+} pawl__cut;
+
 struct pawl_job {
     pawl_config *config;
     pawl__settings settings;
@@ -57,15 +77,7 @@ struct pawl_job {
     pawl__call call;              /* the hook that the loop's thread is in */
     int64_t hung_looked_ms;       /* when the stop's thread last looked for hooks that hang */
 
-    /* members = group */
-    GArray *selected;            /* pawl_partition: all that the group shares; topics are owned */
-    GArray *at_start;            /* pawl_partition: what there was when the job started; topics are owned */
-    GHashTable *topics_at_start; /* names of the topics of which a batch had been saved by then */
-    atomic_bool group_changed;   /* the group wants something; set on a thread of the source */
-    int64_t follow_due_ms;       /* when to try again to take over what could not be */
-    int64_t leave_by_ms;         /* until when revoked partitions may be worked on; 0: none are */
-    int64_t silence_told_ms;
-    bool assigned; /* the group has assigned what it will, as far as can be told */
+    pawl__membership membership;
 
     pawl__wait stats_wait; /* guards what follows */
     pawl_stats stats;
@@ -172,10 +184,6 @@ pawl_status pawl__job_bounds(pawl_job *job, pawl_bounds_line *lines, size_t coun
  */
 pawl_status pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err);
 
-/* once: what was lost while the one batch ran, or was waited for, has still to be dealt with, and nothing else. False:
- * nothing is left. */
-bool pawl__job_pin_left(pawl_job *job);
-
 /* Asks for all bounds. Brokers that do not answer are waited for; *ret_known is false then. */
 pawl_status pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err);
 
@@ -188,8 +196,8 @@ int64_t pawl__job_lag(const pawl_job *job);
 /* The limits of a batch that is planned now. */
 pawl__plan_limits pawl__job_limits(const pawl_job *job);
 
-/* What is known of each holding, in the form that the planner takes. */
-void pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count);
+/* Cuts anew, by what is known now. `cut` is {0} at first. */
+void pawl__job_cut(const pawl_job *job, pawl__cut *cut);
 
 /* A line that writes down the range of a partition up to `pending`. */
 pawl_plan_line pawl__job_plan_line(const pawl__holding *holding, pawl_position pending);
@@ -197,15 +205,32 @@ pawl_plan_line pawl__job_plan_line(const pawl__holding *holding, pawl_position p
 /* The last batch of a job whose sink holds records back: nothing to read, all to flush. NULL when it holds none. */
 pawl_batch *pawl__job_plan_held(pawl_job *job);
 
+/* ------------------------------------------------------------------------------------------------------- pins.c -- */
+
+/* Whether the trigger is available-now or once. */
+bool pawl__job_ends_by_itself(const pawl_job *job);
+
+/* Pins the ends of the logs for such a job. False: some of them are not known yet. */
+bool pawl__job_pin_ends(pawl_job *job);
+
+/* Beyond which offset nothing of a partition is read. One that appeared after the ends were pinned is the next run's. */
+pawl_position pawl__job_pin(const pawl_job *job, const pawl__holding *holding);
+
+/* once: what was lost while the one batch ran, or was waited for, has still to be dealt with, and nothing else. False:
+ * nothing is left. */
+bool pawl__job_pin_left(pawl_job *job);
+
+/* Whether everything that was pinned has been read, or is gone. */
+bool pawl__job_is_drained(const pawl_job *job);
+
 /* ------------------------------------------------------------------------------------------------------- loss.c -- */
 
 /*
- * Looks at what the planner found of each holding. A position that lies outside of its log, surely so, fails the job or
- * is moved and saved, as on_data_loss says. Afterwards the lines are planned anew, and there is no such finding, unless
- * *ret_known is false: nobody tells whether it is so.
+ * Looks at the losses that cutting found. A position that lies outside of its log, surely so, fails the job or is moved and
+ * saved, as on_data_loss says. Afterwards it is cut anew, and no loss is left, unless *ret_known is false: nobody tells
+ * whether it is so.
  */
-pawl_status pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count,
-                                    const pawl__plan_limits *limits, bool *ret_known, pawl_error *err);
+pawl_status pawl__job_settle_losses(pawl_job *job, pawl__cut *cut, bool *ret_known, pawl_error *err);
 
 /* A fetch found a range outside of the log, and the bounds do not say so: has it read again, but not for ever. */
 pawl_status pawl__job_reopen_lost(pawl_job *job, pawl_error *err);

@@ -19,15 +19,6 @@
 /* How often in a row a fetch may be out of range although the bounds say that it is not. */
 #define OUT_OF_RANGE_LIMIT 5
 
-static bool
-has_loss(const pawl__plan_line *lines, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pawl__plan_is_loss(lines[i].ret_finding))
-            return true;
-    return false;
-}
-
 /* What the ends of the logs say of the positions that seem to lie above them. */
 static void
 take_ends(pawl_job *job, const pawl_bounds_line *ends, size_t count, bool *ret_known)
@@ -48,15 +39,15 @@ take_ends(pawl_job *job, const pawl_bounds_line *ends, size_t count, bool *ret_k
  * *ret_known is false when nobody tells the end of the log.
  */
 static pawl_status
-excuse_open_transactions(pawl_job *job, const pawl__plan_line *lines, size_t count, bool *ret_known, pawl_error *err)
+excuse_open_transactions(pawl_job *job, const pawl__cut *cut, bool *ret_known, pawl_error *err)
 {
-    pawl_bounds_line *ends = g_new0(pawl_bounds_line, count);
+    pawl_bounds_line *ends = g_new0(pawl_bounds_line, cut->count);
     size_t above = 0;
     char timeout[PAWL__DURATION_TEXT_SIZE];
     pawl_status status = PAWL_OK, kept;
 
-    for (size_t i = 0; i < count; i++)
-        if (lines[i].ret_finding == PAWL__PLAN_ABOVE && job->settings.isolation == PAWL__READ_COMMITTED)
+    for (size_t i = 0; i < cut->count; i++)
+        if (cut->lines[i].ret_finding == PAWL__PLAN_ABOVE && job->settings.isolation == PAWL__READ_COMMITTED)
             ends[above++].partition = pawl__holdings_at(job->holdings, i)->partition;
     pawl__keeper_lend(job->keeper);
     if (above > 0)
@@ -151,34 +142,34 @@ log_move(pawl_job *job, const pawl__holding *holding, const pawl__plan_line *lin
 }
 
 static pawl_status
-move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
+move_lost(pawl_job *job, const pawl__cut *cut, pawl_error *err)
 {
-    pawl__holding **moved = g_new0(pawl__holding *, count);
-    int64_t *positions = g_new0(int64_t, count);
+    pawl__holding **moved = g_new0(pawl__holding *, cut->losses);
+    int64_t *positions = g_new0(int64_t, cut->losses);
     size_t moves = 0;
     pawl_status status = PAWL_OK;
 
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; status == PAWL_OK && i < cut->count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (!pawl__plan_is_loss(lines[i].ret_finding))
+        if (!pawl__plan_is_loss(cut->lines[i].ret_finding))
             continue;
         if (job->settings.on_data_loss == PAWL__LOSS_FAIL)
-            status = report_loss(holding, &lines[i], err);
-        positions[moves] = new_position(job, &lines[i]);
+            status = report_loss(holding, &cut->lines[i], err);
+        positions[moves] = new_position(job, &cut->lines[i]);
         moved[moves++] = holding;
     }
-    if (status == PAWL_OK && moves > 0)
+    if (status == PAWL_OK)
         status = pawl__job_save_positions(job, moved, positions, moves, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; status == PAWL_OK && i < cut->count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (!pawl__plan_is_loss(lines[i].ret_finding))
+        if (!pawl__plan_is_loss(cut->lines[i].ret_finding))
             continue;
-        holding->position = new_position(job, &lines[i]);
+        holding->position = new_position(job, &cut->lines[i]);
         holding->position_print = pawl__print_none();
         holding->remade = false;
-        log_move(job, holding, &lines[i], holding->position);
+        log_move(job, holding, &cut->lines[i], holding->position);
         status = hold_again(job, holding, err);
     }
     g_free(moved);
@@ -186,54 +177,45 @@ move_lost(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error 
     return status;
 }
 
-static void
-plan_again(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits)
-{
-    pawl__job_describe(job, lines, count);
-    pawl__plan(lines, count, limits);
-}
-
 /* Looks again until the loss is gone or certain, or nobody tells: *ret_known is false then. */
 static pawl_status
-confirm_loss(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits, bool *ret_known,
-             pawl_error *err)
+confirm_loss(pawl_job *job, pawl__cut *cut, bool *ret_known, pawl_error *err)
 {
     for (int look = 1;; look++) {
-        pawl_status status = excuse_open_transactions(job, lines, count, ret_known, err);
+        pawl_status status = excuse_open_transactions(job, cut, ret_known, err);
 
         if (status != PAWL_OK || !*ret_known)
             return status;
-        plan_again(job, lines, count, limits);
-        if (!has_loss(lines, count) || look == LOSS_LOOKS)
+        pawl__job_cut(job, cut);
+        if (cut->losses == 0 || look == LOSS_LOOKS)
             return PAWL_OK;
         if (!pawl__job_wait(job, pawl__clock_ms() + LOSS_WAIT_MS))
             return pawl__job_broken_off(job, err);
         status = pawl__job_ask_bounds(job, ret_known, err);
         if (status != PAWL_OK || !*ret_known)
             return status;
-        plan_again(job, lines, count, limits);
+        pawl__job_cut(job, cut);
     }
 }
 
 pawl_status
-pawl__job_settle_losses(pawl_job *job, pawl__plan_line *lines, size_t count, const pawl__plan_limits *limits,
-                        bool *ret_known, pawl_error *err)
+pawl__job_settle_losses(pawl_job *job, pawl__cut *cut, bool *ret_known, pawl_error *err)
 {
-    pawl_status status;
+    pawl_status status = PAWL_OK;
 
     *ret_known = true;
-    if (!has_loss(lines, count)) {
+    if (cut->losses == 0)
         job->end_unknown_since_ms = 0;
-        return PAWL_OK;
-    }
-    status = confirm_loss(job, lines, count, limits, ret_known, err);
+    else
+        status = confirm_loss(job, cut, ret_known, err);
+    if (status != PAWL_OK || !*ret_known || cut->losses == 0)
+        return status;
     /* What a sink holds back was read before the loss: it is flushed and saved before the position moves past it. */
-    if (status == PAWL_OK && *ret_known && has_loss(lines, count))
-        status = pawl__job_flush_held(job, err);
-    plan_again(job, lines, count, limits); /* meanwhile some may have become another's */
-    if (status == PAWL_OK && *ret_known && has_loss(lines, count))
-        status = move_lost(job, lines, count, err);
-    plan_again(job, lines, count, limits);
+    status = pawl__job_flush_held(job, err);
+    pawl__job_cut(job, cut); /* meanwhile some may have become another's */
+    if (status == PAWL_OK && cut->losses > 0)
+        status = move_lost(job, cut, err);
+    pawl__job_cut(job, cut);
     return status;
 }
 

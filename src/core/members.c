@@ -52,7 +52,7 @@ pawl__job_group_changed(void *user)
 {
     pawl_job *job = user;
 
-    atomic_store(&job->group_changed, true);
+    atomic_store(&job->membership.changed, true);
     pawl__stop_nudge(job->stop);
     pawl__crew_nudge(job->crew);
 }
@@ -61,27 +61,28 @@ pawl__job_group_changed(void *user)
 static void
 remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
 {
+    GArray *known = job->membership.selected;
     guint index;
 
     for (size_t i = 0; i < count; i++)
-        if (!pawl__partitions_find(job->selected, selected[i], &index))
-            pawl__partitions_add(job->selected, selected[i]);
-    g_array_sort(job->selected, pawl__partition_compare);
+        if (!pawl__partitions_find(known, selected[i], &index))
+            pawl__partitions_add(known, selected[i]);
+    g_array_sort(known, pawl__partition_compare);
 }
 
 /* What there is when the job starts, and of which topics batches were saved before: whatever comes later is new. */
 static pawl_status
 look_around(pawl_job *job, pawl_error *err)
 {
-    const GArray *all = job->selected;
+    const GArray *all = job->membership.selected;
     pawl_entry *entries = g_new0(pawl_entry, all->len);
     pawl_status status = pawl_store_load(job->store, job->settings.group, (const pawl_partition *) all->data, all->len,
                                          entries, NULL, err);
 
     for (guint i = 0; status == PAWL_OK && i < all->len; i++) {
-        pawl__partitions_add(job->at_start, entries[i].partition);
+        pawl__partitions_add(job->membership.at_start, entries[i].partition);
         if (entries[i].batch > 0)
-            g_hash_table_add(job->topics_at_start, g_strdup(entries[i].partition.topic));
+            g_hash_table_add(job->membership.topics_at_start, g_strdup(entries[i].partition.topic));
     }
     g_free(entries);
     return status;
@@ -92,8 +93,8 @@ pawl__job_is_new(const pawl_job *job, pawl_partition partition)
 {
     guint index;
 
-    return !pawl__partitions_find(job->at_start, partition, &index) ||
-           g_hash_table_contains(job->topics_at_start, partition.topic);
+    return !pawl__partitions_find(job->membership.at_start, partition, &index) ||
+           g_hash_table_contains(job->membership.topics_at_start, partition.topic);
 }
 
 /* Tells the group what is selected; brokers that do not answer are told again soon. */
@@ -101,18 +102,19 @@ static pawl_status
 subscribe(pawl_job *job, pawl_error *err)
 {
     GPtrArray *topics = g_ptr_array_new();
-    const pawl_partition *all = (const pawl_partition *) job->selected->data;
+    const GArray *selected = job->membership.selected;
+    const pawl_partition *all = (const pawl_partition *) selected->data;
     pawl_status status;
 
-    for (guint i = 0; i < job->selected->len; i++)
+    for (guint i = 0; i < selected->len; i++)
         if (i == 0 || !g_str_equal(all[i].topic, all[i - 1].topic)) /* sorted */
             g_ptr_array_add(topics, (char *) all[i].topic);
     g_ptr_array_add(topics, NULL);
-    status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, job->selected->len, err);
+    status = job->source.api->subscribe(job->source.self, (const char *const *) topics->pdata, selected->len, err);
     g_ptr_array_unref(topics);
     if (status != PAWL_UNREACHABLE)
         return status;
-    job->follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
+    job->membership.follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
     return PAWL_OK;
 }
 
@@ -122,7 +124,7 @@ pawl__job_subscribe(pawl_job *job, const pawl_partition *selected, size_t count,
     pawl_status status = PAWL_OK;
 
     remember_selected(job, selected, count);
-    if (job->at_start->len == 0)
+    if (job->membership.at_start->len == 0)
         status = look_around(job, err);
     return status == PAWL_OK ? subscribe(job, err) : status;
 }
@@ -138,7 +140,7 @@ mark_revoked(void *user, pawl_partition partition, bool lost)
     if (holding == NULL)
         return;
     if (holding->tenure == PAWL__TENURE_HELD && !lost)
-        job->leave_by_ms = pawl__clock_ms() + job->settings.revoke_timeout_ms;
+        job->membership.leave_by_ms = pawl__clock_ms() + job->settings.revoke_timeout_ms;
     holding->tenure = MAX(holding->tenure, lost ? PAWL__TENURE_GONE : PAWL__TENURE_LEAVING);
 }
 
@@ -184,7 +186,7 @@ pawl__job_mark_fenced(pawl_job *job)
                   holding->partition.topic, holding->partition.number);
     }
     if (known)
-        atomic_store(&job->group_changed, true);
+        atomic_store(&job->membership.changed, true);
     g_free(partitions);
     g_free(entries);
     return count_tenure(job, PAWL__TENURE_GONE) > gone;
@@ -195,7 +197,7 @@ pawl__job_mark_fenced(pawl_job *job)
 bool
 pawl__job_is_given_up(const pawl_job *job, const pawl__holding *holding)
 {
-    bool overdue = job->leave_by_ms != 0 && pawl__clock_ms() >= job->leave_by_ms;
+    bool overdue = job->membership.leave_by_ms != 0 && pawl__clock_ms() >= job->membership.leave_by_ms;
 
     return holding->tenure == PAWL__TENURE_GONE || (holding->tenure == PAWL__TENURE_LEAVING && overdue);
 }
@@ -243,7 +245,9 @@ pawl__job_mind_group(pawl_job *job, pawl_batch *batch, pawl_error *err)
 int64_t
 pawl__job_group_deadline(const pawl_job *job)
 {
-    return job->leave_by_ms != 0 && job->leave_by_ms > pawl__clock_ms() ? job->leave_by_ms : PAWL__NEVER;
+    int64_t leave_by_ms = job->membership.leave_by_ms;
+
+    return leave_by_ms != 0 && leave_by_ms > pawl__clock_ms() ? leave_by_ms : PAWL__NEVER;
 }
 
 /* ------------------------------------------------------------------------------------------------------ giving up -- */
@@ -276,7 +280,7 @@ give_up_revoked(pawl_job *job, pawl_error *err)
         return status;
     give_up(job, PAWL__TENURE_GONE); /* flush may have found some */
     give_up(job, PAWL__TENURE_LEAVING);
-    job->leave_by_ms = 0;
+    job->membership.leave_by_ms = 0;
     job->source.api->let_go(job->source.self);
     return PAWL_OK;
 }
@@ -332,7 +336,7 @@ leave_for_later(pawl_job *job, const struct assigned *assigned, pawl_status stat
     undo_take_over(job, assigned);
     pawl__log(&job->log, PAWL_LOG_WARN, "job", "%u assigned partitions have to wait: %s", assigned->partitions->len,
               err->message);
-    job->follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
+    job->membership.follow_due_ms = pawl__clock_ms() + FOLLOW_AGAIN_MS;
     return PAWL_OK;
 }
 
@@ -342,7 +346,7 @@ take_assigned(pawl_job *job, pawl_error *err)
     struct assigned assigned = {.job = job, .partitions = pawl__partitions_new()};
     pawl_status status = PAWL_OK;
 
-    job->assigned = job->source.api->assigned(job->source.self, found_assigned, &assigned);
+    job->membership.assigned = job->source.api->assigned(job->source.self, found_assigned, &assigned);
     g_array_sort(assigned.partitions, pawl__partition_compare);
     if (assigned.partitions->len > 0) {
         const pawl_partition *partitions = &g_array_index(assigned.partitions, pawl_partition, 0);
@@ -363,25 +367,27 @@ tell_silence(pawl_job *job)
     char since[PAWL__DURATION_TEXT_SIZE];
     int64_t now = pawl__clock_ms();
 
-    if (job->assigned || now < job->silence_told_ms + SILENCE_MS)
+    if (job->membership.assigned || now < job->membership.silence_told_ms + SILENCE_MS)
         return;
-    if (job->silence_told_ms != 0)
+    if (job->membership.silence_told_ms != 0)
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "group '%s' has assigned nothing for %s more", job->settings.group,
                   pawl__text_from_duration(SILENCE_MS, since));
-    job->silence_told_ms = now;
+    job->membership.silence_told_ms = now;
 }
 
 pawl_status
 pawl__job_follow_group(pawl_job *job, pawl_error *err)
 {
+    pawl__membership *membership = &job->membership;
     pawl_status status;
 
     if (!pawl__job_is_member(job))
         return PAWL_OK;
     tell_silence(job);
-    if (!atomic_exchange(&job->group_changed, false) && job->assigned && pawl__clock_ms() < job->follow_due_ms)
+    if (!atomic_exchange(&membership->changed, false) && membership->assigned &&
+        pawl__clock_ms() < membership->follow_due_ms)
         return PAWL_OK;
-    job->follow_due_ms = PAWL__NEVER;
+    membership->follow_due_ms = PAWL__NEVER;
     status = subscribe(job, err);
     if (status == PAWL_OK)
         status = give_up_revoked(job, err);

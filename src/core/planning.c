@@ -1,7 +1,7 @@
 /*
  * planning.c - asking for the ends, and cutting the next batch
  *
- *     bounds of all logs -> what is lost is settled -> ranges
+ *     bounds of all logs -> ranges are cut -> what is lost is settled -> a batch
  */
 #include "core/job.h"
 
@@ -74,105 +74,50 @@ pawl__job_ask_bounds(pawl_job *job, bool *ret_known, pawl_error *err)
     return status;
 }
 
-static bool
-all_bounds_are_known(pawl_job *job)
-{
-    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++)
-        if (pawl__holdings_at(job->holdings, i)->unanswered_since_ms != 0)
-            return false;
-    return true;
-}
-
-/* In a group, the ends of what is assigned meanwhile are pinned as well. */
-static bool
-pin_assigned(pawl_job *job)
-{
-    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (!holding->pin.known && holding->unanswered_since_ms == 0)
-            holding->pin = pawl_position_at(holding->high);
-    }
-    job->pinned = job->pinned || job->assigned;
-    return job->pinned;
-}
-
-/*
- * available-now: what is there at the first look is all that will be read. once: it is all that there will be to cut a
- * batch from. False: some of it is not known yet.
- */
-static bool
-pin_ends(pawl_job *job)
-{
-    if (job->settings.trigger != PAWL__TRIGGER_AVAILABLE_NOW && job->settings.trigger != PAWL__TRIGGER_ONCE)
-        return true;
-    if (pawl__job_is_member(job))
-        return pin_assigned(job);
-    if (job->pinned)
-        return true;
-    if (!all_bounds_are_known(job))
-        return false;
-    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        holding->pin = pawl_position_at(holding->high);
-    }
-    job->pinned = true;
-    return true;
-}
-
-bool
-pawl__job_pin_left(pawl_job *job)
-{
-    bool left = false;
-
-    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
-        pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        if (holding->fetch_lost || holding->pending_above_since_ms != 0)
-            left = true;
-        else
-            holding->pin = pawl_position_at(holding->position);
-    }
-    return left;
-}
-
 /* ------------------------------------------------------------------------------------------------------- cutting -- */
-
-void
-pawl__job_describe(const pawl_job *job, pawl__plan_line *lines, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
-
-        lines[i] = (pawl__plan_line){
-            .position = holding->position,
-            .low = holding->low,
-            .high = holding->high,
-            .unknown = holding->unanswered_since_ms != 0 || holding->tenure == PAWL__TENURE_GONE,
-            .pin = holding->pin,
-            .pending = holding->pending,
-            .remade = holding->remade,
-        };
-        /* A partition that appeared after the ends were pinned belongs to the next run. */
-        if (job->pinned && !holding->pin.known)
-            lines[i].pin = pawl_position_at(holding->position);
-    }
-}
 
 pawl__plan_limits
 pawl__job_limits(const pawl_job *job)
 {
     const pawl__settings *settings = &job->settings;
-    bool drains = settings->trigger == PAWL__TRIGGER_ONCE || settings->trigger == PAWL__TRIGGER_AVAILABLE_NOW;
+    bool waited = pawl__clock_ms() - job->batch_ended_ms >= settings->max_trigger_delay_ms;
 
     return (pawl__plan_limits){
         .per_batch = settings->max_offsets_per_batch,
         .per_partition = settings->max_offsets_per_partition,
         .at_least = settings->min_offsets_per_batch,
-        .due = drains || pawl__clock_ms() - job->batch_ended_ms >= settings->max_trigger_delay_ms,
+        .due = waited || pawl__job_ends_by_itself(job),
         .turn = (uint64_t) job->batch_number,
     };
+}
+
+static pawl__plan_line
+describe(const pawl_job *job, const pawl__holding *holding)
+{
+    return (pawl__plan_line){
+        .position = holding->position,
+        .low = holding->low,
+        .high = holding->high,
+        .unknown = holding->unanswered_since_ms != 0 || holding->tenure == PAWL__TENURE_GONE,
+        .pin = pawl__job_pin(job, holding),
+        .pending = holding->pending,
+        .remade = holding->remade,
+    };
+}
+
+void
+pawl__job_cut(const pawl_job *job, pawl__cut *cut)
+{
+    pawl__plan_limits limits = pawl__job_limits(job);
+
+    cut->count = pawl__holdings_count(job->holdings);
+    cut->lines = g_renew(pawl__plan_line, cut->lines, cut->count);
+    for (size_t i = 0; i < cut->count; i++)
+        cut->lines[i] = describe(job, pawl__holdings_at(job->holdings, i));
+    cut->ranges = pawl__plan(cut->lines, cut->count, &limits);
+    cut->losses = 0;
+    for (size_t i = 0; i < cut->count; i++)
+        cut->losses += pawl__plan_is_loss(cut->lines[i].ret_finding);
 }
 
 /* --------------------------------------------------------------------------------------------------------- batch -- */
@@ -236,13 +181,13 @@ add_held(pawl_batch *batch, pawl__holding *holding)
 }
 
 /*
- * Makes a batch of the ranges that were cut. A partition that has none, but of which a sink holds records back, is in it
- * with what was processed before, so that flush can say that it is safe now.
+ * Makes a batch of the ranges that were cut; cut = NULL: of none. A partition that has none, but of which a sink holds
+ * records back, is in it with what was processed before, so that flush can say that it is safe now.
  */
 static pawl_batch *
-make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
+make_batch(pawl_job *job, const pawl__cut *cut)
 {
-    size_t count = pawl__holdings_count(job->holdings);
+    size_t count = pawl__holdings_count(job->holdings), ranges = cut != NULL ? cut->ranges : 0;
     pawl_batch *batch =
         pawl__batch_new(job->batch_number + 1, job->settings.group, &job->log, ranges + count_held(job));
 
@@ -250,8 +195,8 @@ make_batch(pawl_job *job, const pawl__plan_line *lines, size_t ranges)
     for (size_t i = 0; i < count; i++) {
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (lines != NULL && lines[i].ret_finding == PAWL__PLAN_RANGE)
-            add_range(batch, holding, lines[i].ret_from, lines[i].ret_until);
+        if (cut != NULL && cut->lines[i].ret_finding == PAWL__PLAN_RANGE)
+            add_range(batch, holding, cut->lines[i].ret_from, cut->lines[i].ret_until);
         else if (pawl__holding_is_held(holding))
             add_held(batch, holding);
     }
@@ -265,7 +210,7 @@ pawl__job_plan_held(pawl_job *job)
 
     if (count_held(job) == 0)
         return NULL;
-    batch = make_batch(job, NULL, 0);
+    batch = make_batch(job, NULL);
     batch->must_flush = true;
     return batch;
 }
@@ -320,104 +265,77 @@ hand_over_prints(pawl_batch *batch)
  * visible again (an open transaction, a leader that catches up). Waits for it, but not for ever.
  */
 static pawl_status
-await_pending(pawl_job *job, const pawl__plan_line *lines, size_t count, pawl_error *err)
+await_pending(pawl_job *job, const pawl__cut *cut, pawl_error *err)
 {
     char timeout[PAWL__DURATION_TEXT_SIZE];
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < cut->count; i++) {
+        const pawl__plan_line *line = &cut->lines[i];
         pawl__holding *holding = pawl__holdings_at(job->holdings, i);
 
-        if (lines[i].ret_finding != PAWL__PLAN_PENDING_ABOVE)
+        if (line->ret_finding != PAWL__PLAN_PENDING_ABOVE)
             holding->pending_above_since_ms = 0;
         else if (pawl__job_has_stalled(job, &holding->pending_above_since_ms))
             return pawl_error_set(
                 err, PAWL_STALLED, PAWL_ERROR_RETRIABLE, 0,
                 "%s [%" PRId32 "] at offset %" PRId64 ": the range up to %" PRId64 " that was planned "
                 "before has to be read first, and the log ends at %" PRId64 " for stall_timeout = %s",
-                holding->partition.topic, holding->partition.number, lines[i].position, lines[i].pending.offset,
-                lines[i].high, pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
+                holding->partition.topic, holding->partition.number, line->position, line->pending.offset, line->high,
+                pawl__text_from_duration(job->settings.stall_timeout_ms, timeout));
     }
     return PAWL_OK;
 }
 
-/* True when everything that was pinned has been read, or is gone. */
-static bool
-is_drained(pawl_job *job)
+/* Makes the batch that was cut, ready to run. */
+static pawl_status
+begin_batch(pawl_job *job, const pawl__cut *cut, pawl_batch **ret_batch, pawl_error *err)
 {
-    for (size_t i = 0; i < pawl__holdings_count(job->holdings); i++) {
-        const pawl__holding *holding = pawl__holdings_at(job->holdings, i);
+    pawl_batch *batch = make_batch(job, cut);
+    pawl_status status = write_down(job, batch, err);
 
-        if (!holding->pin.known && pawl__job_is_member(job))
-            return false;
-        if (holding->pin.known && (holding->unanswered_since_ms != 0 || holding->pending_above_since_ms != 0 ||
-                                   holding->position < MIN(holding->pin.offset, holding->high)))
-            return false;
+    if (status != PAWL_OK) {
+        pawl__batch_free(batch);
+        return status;
     }
-    if (pawl__job_is_member(job) && (!job->assigned || job->follow_due_ms != PAWL__NEVER || job->group_changed))
-        return false;
-    return job->pinned;
-}
-
-static size_t
-count_ranges(const pawl__plan_line *lines, size_t count)
-{
-    size_t ranges = 0;
-
-    for (size_t i = 0; i < count; i++)
-        ranges += lines[i].ret_finding == PAWL__PLAN_RANGE;
-    return ranges;
+    hand_over_prints(batch);
+    *ret_batch = batch;
+    return PAWL_OK;
 }
 
 static pawl_status
-plan_known(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, int64_t started_ms, pawl_error *err)
+plan_known(pawl_job *job, pawl__cut *cut, pawl_batch **ret_batch, bool *ret_finished, int64_t started_ms,
+           pawl_error *err)
 {
-    size_t count = pawl__holdings_count(job->holdings), ranges;
-    pawl__plan_line *lines = g_new0(pawl__plan_line, count);
-    pawl__plan_limits limits = pawl__job_limits(job);
-    pawl_status status;
     bool known;
+    pawl_status status = pawl__job_settle_losses(job, cut, &known, err);
 
-    pawl__job_describe(job, lines, count);
-    pawl__plan(lines, count, &limits);
-    status = pawl__job_settle_losses(job, lines, count, &limits, &known, err);
-    if (status != PAWL_OK || !known) {
-        g_free(lines);
+    if (status != PAWL_OK || !known)
         return status;
-    }
-    ranges = count_ranges(lines, count);
     status = pawl__job_reopen_lost(job, err);
     if (status == PAWL_OK)
-        status = await_pending(job, lines, count, err);
-    if (status == PAWL_OK) {
-        job->answered = true;
-        count_plan(job, started_ms);
-        *ret_finished = is_drained(job);
-    }
-    if (status == PAWL_OK && ranges > 0) {
-        pawl_batch *batch = make_batch(job, lines, ranges);
-
-        status = write_down(job, batch, err);
-        if (status == PAWL_OK) {
-            hand_over_prints(batch);
-            *ret_batch = batch;
-        } else {
-            pawl__batch_free(batch);
-        }
-    }
-    g_free(lines);
-    return status;
+        status = await_pending(job, cut, err);
+    if (status != PAWL_OK)
+        return status;
+    job->answered = true;
+    count_plan(job, started_ms);
+    *ret_finished = pawl__job_is_drained(job);
+    return cut->ranges > 0 ? begin_batch(job, cut, ret_batch, err) : PAWL_OK;
 }
 
 pawl_status
 pawl__job_plan(pawl_job *job, pawl_batch **ret_batch, bool *ret_finished, pawl_error *err)
 {
     int64_t started_ms = pawl__clock_ms();
+    pawl__cut cut = {0};
     bool known = false;
     pawl_status status = pawl__job_ask_bounds(job, &known, err);
 
     *ret_batch = NULL;
     *ret_finished = job->answered = false;
-    if (status != PAWL_OK || !known || !pin_ends(job))
+    if (status != PAWL_OK || !known || !pawl__job_pin_ends(job))
         return status;
-    return plan_known(job, ret_batch, ret_finished, started_ms, err);
+    pawl__job_cut(job, &cut);
+    status = plan_known(job, &cut, ret_batch, ret_finished, started_ms, err);
+    g_free(cut.lines);
+    return status;
 }
