@@ -97,6 +97,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_kafka_broker \
 	tests/integration/test_kafka_lanes \
 	tests/integration/test_kafka_loss \
+	tests/integration/test_kafka_member \
 	tests/integration/test_kafka_memory \
 	tests/integration/test_kafka_offsets \
 	tests/integration/test_kafka_ranges \

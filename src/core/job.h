@@ -34,7 +34,7 @@ typedef struct pawl__membership {
     bool assigned;               /* the group has assigned what it will, as far as can be told */
     int64_t follow_due_ms;       /* when to try again to take over what could not be */
     int64_t leave_by_ms;         /* until when revoked partitions may be worked on; 0: none are */
-    int64_t silence_told_ms;
+    int64_t silence_told_ms;     /* since when it has assigned nothing, or when that was told last; 0: it has */
 } pawl__membership;
 
 /* What is cut next of each holding, in their order, by what is known of them. */

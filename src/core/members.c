@@ -360,19 +360,23 @@ take_assigned(pawl_job *job, pawl_error *err)
     return status;
 }
 
-/* Says now and then that the group has not decided on anything yet. */
+/* Says now and then that the group has not decided on anything yet, or again. */
 static void
 tell_silence(pawl_job *job)
 {
+    pawl__membership *membership = &job->membership;
     char since[PAWL__DURATION_TEXT_SIZE];
     int64_t now = pawl__clock_ms();
 
-    if (job->membership.assigned || now < job->membership.silence_told_ms + SILENCE_MS)
-        return;
-    if (job->membership.silence_told_ms != 0)
+    if (membership->assigned)
+        membership->silence_told_ms = 0;
+    else if (membership->silence_told_ms == 0)
+        membership->silence_told_ms = now;
+    else if (now >= membership->silence_told_ms + SILENCE_MS) {
         pawl__log(&job->log, PAWL_LOG_WARN, "job", "group '%s' has assigned nothing for %s more", job->settings.group,
                   pawl__text_from_duration(SILENCE_MS, since));
-    job->membership.silence_told_ms = now;
+        membership->silence_told_ms = now;
+    }
 }
 
 pawl_status

@@ -28,8 +28,14 @@
 #define LOOK_MS       1000
 #define LOOK_AGAIN_MS (12 * 3600 * 1000)
 
-/* Kafka's number for the request. */
+/* Kafka's numbers for the requests. */
 #define JOIN_GROUP 11
+#define HEARTBEAT  12
+
+/* How long the member may be about to ask to join when it has been stirred: what it takes two threads to wake. And how often
+ * librdkafka asks at most, when a heartbeat tells it to. */
+#define STIRRED_MS       10
+#define JOIN_INTERVAL_MS 1000
 
 /* ---------------------------------------------------------------------------------------------- joining, leaving -- */
 
@@ -58,13 +64,14 @@ look_at(kafka_member *member, const char *const *topics, pawl_error *err)
 }
 
 static pawl_status
-subscribe(const kafka_member *member, pawl_error *err)
+subscribe(kafka_member *member, pawl_error *err)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_resp_err_t code;
 
     for (char **topic = member->topics; *topic != NULL; topic++)
         rd_kafka_topic_partition_list_add(list, *topic, RD_KAFKA_PARTITION_UA);
+    pawl__kafka_member_stir(member);
     code = rd_kafka_subscribe(member->client, list);
     rd_kafka_topic_partition_list_destroy(list);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -73,25 +80,46 @@ subscribe(const kafka_member *member, pawl_error *err)
                           rd_kafka_err2str(code));
 }
 
+/*
+ * From the request to join until the assignment the generation is about to change. What is committed with the old one may
+ * be read by the broker when the new one is there already: it is refused then, and librdkafka takes all that the member has
+ * for lost. Nothing tells that the member is about to ask: each thing that may make it ask counts as if it did.
+ */
+static int64_t
+unsettled_until_ms(const kafka_member *member)
+{
+    return member->joining ? PAWL__NEVER : member->stirred_until_ms;
+}
+
 static bool
 await_generation(const pawl_source_member *facade, int64_t deadline_ms)
 {
     kafka_member *member = (kafka_member *) facade;
-    bool settled;
+    int64_t until_ms, now_ms;
 
     pawl__wait_lock(&member->wait);
-    while (member->joining && pawl__wait_until(&member->wait, deadline_ms))
-        continue;
-    settled = !member->joining;
+    while ((until_ms = unsettled_until_ms(member)) > (now_ms = pawl__clock_ms()) && now_ms < deadline_ms)
+        pawl__wait_until(&member->wait, MIN(until_ms, deadline_ms));
     pawl__wait_unlock(&member->wait);
-    return settled;
+    return until_ms <= now_ms;
 }
 
-/*
- * From the request to join until the assignment the generation is about to change. What is committed with the old one may
- * be read by the broker when the new one is there already: it is refused then, and librdkafka takes all that the member has
- * for lost. On one of librdkafka's threads.
- */
+/* With the lock held. */
+static void
+stir_from(kafka_member *member, int64_t when_ms)
+{
+    member->stirred_until_ms = MAX(member->stirred_until_ms, when_ms + STIRRED_MS);
+}
+
+void
+pawl__kafka_member_stir(kafka_member *member)
+{
+    pawl__wait_lock(&member->wait);
+    stir_from(member, pawl__clock_ms());
+    pawl__wait_unlock(&member->wait);
+}
+
+/* On one of librdkafka's threads, like the next. */
 static rd_kafka_resp_err_t
 on_request_sent(rd_kafka_t *client, int fd, const char *broker, int32_t broker_id, int16_t key, int16_t version,
                 int32_t correlation, size_t size, void *opaque)
@@ -103,6 +131,24 @@ on_request_sent(rd_kafka_t *client, int fd, const char *broker, int32_t broker_i
         return RD_KAFKA_RESP_ERR_NO_ERROR;
     pawl__wait_lock(&member->wait);
     member->joining = true;
+    member->asked_ms = pawl__clock_ms();
+    pawl__wait_unlock(&member->wait);
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Called before the member itself hears of the answer. */
+static rd_kafka_resp_err_t
+on_response_received(rd_kafka_t *client, int fd, const char *broker, int32_t broker_id, int16_t key, int16_t version,
+                     int32_t correlation, size_t size, int64_t round_trip_us, rd_kafka_resp_err_t code, void *opaque)
+{
+    kafka_member *member = opaque;
+
+    (void) client, (void) fd, (void) broker, (void) broker_id, (void) version, (void) correlation, (void) size;
+    (void) round_trip_us, (void) code;
+    if (key != HEARTBEAT)
+        return RD_KAFKA_RESP_ERR_NO_ERROR;
+    pawl__wait_lock(&member->wait);
+    stir_from(member, MAX(pawl__clock_ms(), member->asked_ms + JOIN_INTERVAL_MS));
     pawl__wait_unlock(&member->wait);
     return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
@@ -111,7 +157,8 @@ static rd_kafka_resp_err_t
 on_new(rd_kafka_t *client, const rd_kafka_conf_t *conf, void *opaque, char *why, size_t why_size)
 {
     (void) conf, (void) why, (void) why_size;
-    return rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
+    rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
+    return rd_kafka_interceptor_add_on_response_received(client, "pawl", on_response_received, opaque);
 }
 
 static void *
@@ -134,7 +181,8 @@ take_client(kafka_member *member, rd_kafka_t *client)
     if (member->client != NULL)
         g_ptr_array_add(member->outlived_clients, member->client);
     member->client = client;
-    member->joining = member->lost = member->outlived = member->assigned_once = false;
+    member->session = KAFKA_SESSION_ALIVE;
+    member->joining = member->was_assigned = false;
     pawl__wait_unlock(&member->wait);
     member->queue = rd_kafka_queue_get_consumer(client);
 }
@@ -161,8 +209,7 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
     member->setup.read_committed = true;
     member->setup.on_new = on_new;
     member->setup.on_new_opaque = member;
-    member->unassigned = true;
-    member->unassigned_until_ms = PAWL__NEVER;
+    member->settled_ms = PAWL__NEVER;
     member->changed = group->changed;
     member->user = group->user;
     member->assigned = pawl__partitions_new();
@@ -188,7 +235,8 @@ pawl__kafka_member_new(kafka_source *source, const pawl_source_group *group, kaf
 static bool
 may_be_destroyed(const kafka_member *member)
 {
-    return !member->closing && (rd_kafka_version() >= 0x02030000 || member->partitions == 0 || member->assigned_once);
+    return member->stage != KAFKA_CLOSING &&
+           (rd_kafka_version() >= 0x02030000 || member->partitions == 0 || member->was_assigned);
 }
 
 void
@@ -211,25 +259,31 @@ pawl__kafka_member_free(kafka_member *member)
     g_free(member);
 }
 
+static void
+enter(kafka_member *member, kafka_stage stage)
+{
+    pawl__wait_lock(&member->wait);
+    member->stage = stage;
+    pawl__wait_unlock(&member->wait);
+}
+
 static pawl_status
 start_thread(kafka_member *member, pawl_error *err)
 {
     int code;
 
-    member->leaving = false;
+    enter(member, KAFKA_SUBSCRIBED);
     code = pthread_create(&member->thread, NULL, pawl__kafka_member_take_events, member);
-    member->subscribed = code == 0;
-    if (code != 0)
-        return pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start a thread: %s", g_strerror(code));
-    return PAWL_OK;
+    if (code == 0)
+        return PAWL_OK;
+    enter(member, KAFKA_APART);
+    return pawl_error_set(err, PAWL_FAILED, 0, code, "cannot start a thread: %s", g_strerror(code));
 }
 
 static void
 end_thread(kafka_member *member)
 {
-    pawl__wait_lock(&member->wait);
-    member->leaving = true;
-    pawl__wait_unlock(&member->wait);
+    enter(member, KAFKA_LEAVING);
     rd_kafka_queue_yield(member->queue);
     pthread_join(member->thread, NULL);
 }
@@ -238,7 +292,7 @@ pawl_status
 pawl__kafka_subscribe(void *self, const char *const *topics, size_t partitions, pawl_error *err)
 {
     kafka_member *member = ((kafka_source *) self)->member;
-    pawl_status status = member->subscribed ? PAWL_OK : start_thread(member, err);
+    pawl_status status = member->stage == KAFKA_SUBSCRIBED ? PAWL_OK : start_thread(member, err);
     bool more = partitions != member->partitions;
 
     if (status != PAWL_OK || (!more && pawl__clock_ms() < member->look_again_ms))
@@ -263,9 +317,9 @@ leave_ms(kafka_source *source)
 
 /*
  * Leaves in good order, so that the others need not wait for the session's timeout. A subscription that librdkafka puts off
- * is taken back first: it would be made in the middle of closing, and 2.0.2 aborts.
+ * is taken back first: it would be made in the middle of closing, and 2.0.2 aborts. Returns what it is then.
  */
-static void
+static kafka_stage
 say_goodbye(kafka_member *member)
 {
     int64_t deadline_ms = pawl__clock_ms() + leave_ms(member->source);
@@ -275,7 +329,7 @@ say_goodbye(kafka_member *member)
     error = rd_kafka_consumer_close_queue(member->client, member->queue);
     if (error != NULL) {
         rd_kafka_error_destroy(error);
-        return;
+        return KAFKA_APART;
     }
     while (!rd_kafka_consumer_closed(member->client) && pawl__clock_ms() < deadline_ms) {
         rd_kafka_event_t *event = rd_kafka_queue_poll(member->queue, 50);
@@ -286,7 +340,7 @@ say_goodbye(kafka_member *member)
             pawl__kafka_member_answer(member, rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS);
         rd_kafka_event_destroy(event);
     }
-    member->closing = !rd_kafka_consumer_closed(member->client);
+    return rd_kafka_consumer_closed(member->client) ? KAFKA_APART : KAFKA_CLOSING;
 }
 
 void
@@ -296,17 +350,16 @@ pawl__kafka_unsubscribe(void *self)
     kafka_member *member = source->member;
     int64_t deadline_ms = pawl__clock_ms() + leave_ms(source);
 
-    if (member == NULL || !member->subscribed)
+    if (member == NULL || member->stage != KAFKA_SUBSCRIBED)
         return;
     pawl__wait_lock(&member->wait);
     while (!may_be_destroyed(member) && pawl__wait_until(&member->wait, deadline_ms))
         continue;
     pawl__wait_unlock(&member->wait);
     end_thread(member);
-    if (member->must_answer)
+    if (member->revocation != KAFKA_NOT_REVOKED)
         pawl__kafka_member_answer(member, false);
-    say_goodbye(member);
-    member->subscribed = false;
+    enter(member, say_goodbye(member));
 }
 
 /* ------------------------------------------------------------------------------------------------------ answering -- */
@@ -344,14 +397,12 @@ pawl__kafka_let_go(void *self)
     bool told, outlived;
 
     pawl__wait_lock(&member->wait);
-    told = member->told;
-    outlived = member->outlived;
+    told = member->revocation == KAFKA_REVOKED_TOLD;
+    outlived = member->session == KAFKA_SESSION_OUTLIVED;
     if (told)
         pawl__kafka_member_drop_revoked(member);
-    if (told && member->assigned->len == 0) { /* all was taken or lost: the member joins again */
-        member->unassigned = true;
-        member->unassigned_until_ms = PAWL__NEVER;
-    }
+    if (told && member->assigned->len == 0) /* all was taken or lost: the member joins again */
+        member->settled_ms = PAWL__NEVER;
     pawl__wait_unlock(&member->wait);
     if (outlived)
         join_anew(member);

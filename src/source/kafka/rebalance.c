@@ -47,6 +47,7 @@ pawl__kafka_member_answer(kafka_member *member, bool assigned)
     rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
     rd_kafka_error_t *error = NULL;
 
+    pawl__kafka_member_stir(member); /* it joins again when it has let go of something */
     if (strcmp(rd_kafka_rebalance_protocol(member->client), "COOPERATIVE") != 0)
         rd_kafka_assign(member->client, assigned ? none : NULL);
     else if (assigned)
@@ -63,7 +64,7 @@ void
 pawl__kafka_member_drop_revoked(kafka_member *member)
 {
     g_array_set_size(member->revoked, 0);
-    member->must_answer = member->told = false;
+    member->revocation = KAFKA_NOT_REVOKED;
 }
 
 /* -------------------------------------------------------------------------------------------------------- events -- */
@@ -83,18 +84,24 @@ tell_event(kafka_member *member, const char *what, const rd_kafka_topic_partitio
     g_string_free(text, TRUE);
 }
 
+/* Nothing cures a client that its session has made useless. */
+static void
+note_session(kafka_member *member, bool lost)
+{
+    if (member->session != KAFKA_SESSION_OUTLIVED)
+        member->session = lost ? KAFKA_SESSION_LOST : KAFKA_SESSION_ALIVE;
+}
+
 static void
 on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 {
     tell_event(member, "assigned", list);
     pawl__wait_lock(&member->wait);
-    if (!member->assigned_once && list->cnt == 0)
-        member->unassigned_until_ms = pawl__clock_ms() + NEWCOMER_MS;
-    else
-        member->unassigned = false;
+    member->settled_ms = member->was_assigned || list->cnt > 0 ? 0 : pawl__clock_ms() + NEWCOMER_MS;
+    member->was_assigned = true;
+    member->joining = false;
+    note_session(member, false);
     add_partitions(member->assigned, list);
-    member->assigned_once = true;
-    member->joining = member->lost = false;
     pawl__wait_wake(&member->wait);
     pawl__wait_unlock(&member->wait);
     pawl__kafka_member_answer(member, true);
@@ -107,13 +114,13 @@ on_revoked(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
 
     tell_event(member, lost ? "lost" : "revoked", list);
     pawl__wait_lock(&member->wait);
-    member->lost = lost;
+    note_session(member, lost);
     remove_partitions(member->assigned, list);
     add_partitions(member->revoked, list);
-    member->must_answer = true;
-    member->told = member->joining = false;
+    member->revocation = KAFKA_REVOKED;
+    member->joining = false;
     pawl__wait_wake(&member->wait);
-    leaving = member->leaving;
+    leaving = member->stage == KAFKA_LEAVING;
     if (leaving)
         pawl__kafka_member_drop_revoked(member);
     pawl__wait_unlock(&member->wait);
@@ -157,8 +164,8 @@ on_error(kafka_member *member, rd_kafka_event_t *event)
         return;
     }
     pawl__wait_lock(&member->wait);
-    if (code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && member->lost)
-        member->outlived = true;
+    if (code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && member->session != KAFKA_SESSION_ALIVE)
+        member->session = KAFKA_SESSION_OUTLIVED;
     else
         pawl_error_set(&member->failure, status, 0, code, "group '%s': %s", member->setup.group, text);
     pawl__wait_unlock(&member->wait);
@@ -189,7 +196,7 @@ is_leaving(kafka_member *member)
     bool leaving;
 
     pawl__wait_lock(&member->wait);
-    leaving = member->leaving;
+    leaving = member->stage == KAFKA_LEAVING;
     pawl__wait_unlock(&member->wait);
     return leaving;
 }
@@ -226,7 +233,7 @@ pawl__kafka_assigned(void *self, void (*found)(void *user, pawl_partition partit
         if (!pawl__partitions_find(member->revoked, partition, &index))
             found(user, partition);
     }
-    settled = !member->unassigned || pawl__clock_ms() >= member->unassigned_until_ms;
+    settled = pawl__clock_ms() >= member->settled_ms;
     pawl__wait_unlock(&member->wait);
     return settled;
 }
@@ -242,7 +249,8 @@ pawl__kafka_revoked(void *self, void (*found)(void *user, pawl_partition partiti
     pawl__wait_lock(&member->wait);
     for (guint i = 0; i < member->revoked->len; i++)
         found(user, g_array_index(member->revoked, pawl_partition, i), lost);
-    member->told = member->must_answer;
+    if (member->revocation == KAFKA_REVOKED)
+        member->revocation = KAFKA_REVOKED_TOLD;
     status = member->failure.status;
     if (status != PAWL_OK && err != NULL)
         *err = member->failure;
