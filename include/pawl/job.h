@@ -97,6 +97,7 @@ typedef struct pawl_stats {
     int64_t process_ms; /* of the last batch: fetching and processing */
     int64_t flush_ms;   /* of the last batch: the flush function */
     int64_t save_ms;    /* of the last batch: the store */
+    int64_t standby;    /* 1: the group has assigned nothing to this member of it; else 0 */
 } pawl_stats;
 
 /*

@@ -14,6 +14,7 @@ typedef struct pawl_progress {
     int64_t looked_ms; /* when it was looked at last */
     int64_t handled;   /* records, by then */
     double rate;       /* records a second, smoothed */
+    bool standby;      /* the job is a member of a group that has nothing for it */
 
     /* The thread of flush. */
     pawl_stats before; /* as they were after the last batch */

@@ -115,12 +115,13 @@ wait_ms(const pawl_watch *watch, int64_t now)
 static void
 show_progress(pawl_watch *watch, int64_t now)
 {
-    char text[PAWL_PROGRESS_TEXT_SIZE], state[PAWL_PROGRESS_TEXT_SIZE + 8];
+    char text[PAWL_PROGRESS_TEXT_SIZE], state[PAWL_PROGRESS_TEXT_SIZE + 16];
 
     pawl__progress_text(watch->progress, watch->job, now, text);
     if (watch->on_terminal)
         pawl__sink_progress(watch->sink, text);
-    g_snprintf(state, sizeof state, "STATUS=%s", text);
+    /* A standby is ready before it has opened anything. */
+    g_snprintf(state, sizeof state, "%sSTATUS=%s", watch->progress->standby ? "READY=1\n" : "", text);
     if (watch->stops == 0)
         pawl__notify(state);
 }

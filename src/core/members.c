@@ -340,6 +340,14 @@ leave_for_later(pawl_job *job, const struct assigned *assigned, pawl_status stat
     return PAWL_OK;
 }
 
+static void
+count_standby(pawl_job *job)
+{
+    pawl__wait_lock(&job->stats_wait);
+    job->stats.standby = job->membership.assigned && pawl__holdings_count(job->holdings) == 0;
+    pawl__wait_unlock(&job->stats_wait);
+}
+
 static pawl_status
 take_assigned(pawl_job *job, pawl_error *err)
 {
@@ -355,6 +363,8 @@ take_assigned(pawl_job *job, pawl_error *err)
         status = pawl__job_take_over(job, partitions, assigned.partitions->len, err);
         if (status != PAWL_OK)
             status = leave_for_later(job, &assigned, status, err);
+    } else {
+        count_standby(job);
     }
     g_array_unref(assigned.partitions);
     return status;

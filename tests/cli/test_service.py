@@ -78,6 +78,25 @@ def test_tells_a_service_manager(job, topic, brokers, manager):
     made.end(process)
 
 
+def test_a_standby_is_ready(job, topic, brokers, manager, tmp_path):
+    """There is one partition, and it is another's. What is told before the group has answered is not that."""
+    settings = {"trigger": "continuous", "members": "group", "group": topic, "process__exec": "cat >/dev/null"}
+    (tmp_path / "first").mkdir()
+    first = jobs.Job(tmp_path / "first", brokers, topic, **settings)
+    owner = first.start()
+    try:
+        wait_for(lambda: " read " in first.log())
+        made = job(brokers, topic, **settings)
+        process = made.start(NOTIFY_SOCKET=manager.getsockname())
+        assert states(manager, lambda state: "READY=1" in state)[-1] == "READY=1\nSTATUS=waiting for partitions"
+        assert " read " not in made.log()
+        process.terminate()
+        made.end(process)
+    finally:
+        owner.terminate()
+        first.end(owner)
+
+
 def test_is_not_ready_without_its_topic(job, brokers, manager):
     made = job(brokers, "no-such-topic", topic_timeout="2s", process__exec="cat >/dev/null")
     process = made.start(NOTIFY_SOCKET=manager.getsockname())
