@@ -112,6 +112,23 @@ open_mirror(pawl_job *job, pawl_error *err)
     return pawl__mirror_new(store, job->settings.group, &job->log, &job->mirror, err);
 }
 
+/* Whether the store can do what the settings ask of it. */
+static pawl_status
+check_store(const pawl_job *job, pawl_error *err)
+{
+    unsigned capabilities = pawl_store_capabilities(job->store);
+    const char *scheme = pawl_store_scheme(job->store);
+
+    if (job->settings.replay == PAWL__REPLAY_EXACT && (capabilities & PAWL_STORE_PLAN) == 0)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                              "replay = exact needs a store that keeps planned ranges, and a %s: store does not",
+                              scheme);
+    if (job->settings.takeover != PAWL__TAKEOVER_NOW && (capabilities & PAWL_STORE_CAS_EPOCH) == 0)
+        return pawl_error_set(err, PAWL_INVALID, 0, 0,
+                              "takeover has to be now: a %s: store knows no owners that it could respect", scheme);
+    return PAWL_OK;
+}
+
 pawl_status
 pawl__job_open(pawl_job *job, bool read_only, pawl_error *err)
 {
@@ -119,10 +136,8 @@ pawl__job_open(pawl_job *job, bool read_only, pawl_error *err)
 
     if (status == PAWL_OK)
         status = open_store(job, job->settings.store, &job->log, read_only, &job->store, err);
-    if (status == PAWL_OK && job->settings.replay == PAWL__REPLAY_EXACT &&
-        (pawl_store_capabilities(job->store) & PAWL_STORE_PLAN) == 0)
-        status = pawl_error_set(err, PAWL_INVALID, 0, 0,
-                                "replay = exact needs a store that keeps planned ranges, which this one does not");
+    if (status == PAWL_OK)
+        status = check_store(job, err);
     if (status == PAWL_OK && !read_only && job->settings.mirror == PAWL__MIRROR_KAFKA)
         status = open_mirror(job, err);
     return status;

@@ -96,6 +96,11 @@ def test_a_member_is_shown_and_cannot_be_reset(brokers, offsets, topic, tool, jo
     assert shown(offsets) == {(topic, 0): 10, (topic, 1): 20}
 
 
+def test_knows_no_owners(brokers, topic, job):
+    made = job(brokers, topic, store="kafka:", takeover="refuse", process__exec="cat >/dev/null")
+    assert "takeover has to be now: a kafka: store knows no owners" in made.run(code=2)
+
+
 def test_both_change_the_same(offsets, topic, tool):
     offsets.set(f"{topic}:0=3", f"{topic}:1=7")
     assert tool.offsets() == {(topic, 0): 3, (topic, 1): 7}
