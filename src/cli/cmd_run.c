@@ -61,8 +61,9 @@ static const pawl_option option_json = {
     .kind = PAWL_OPTION_FLAG,
     .summary =
         "Prints a line of JSON for each batch to standard output; what commands write there goes to the log then. "
-        "Its members are batch, ranges, records, bytes, rejected, skipped, lag, records_per_s, bytes_per_s, plan_ms, "
-        "process_ms, flush_ms and save_ms. With --print-config or --dry-run: JSON instead of a table.",
+        "Its members are batch, ranges, records, bytes, rejected, skipped, lost, retries, lag, records_per_s, "
+        "bytes_per_s, plan_ms, process_ms, flush_ms and save_ms. With --print-config or --dry-run: JSON instead of a "
+        "table.",
     .field = offsetof(struct values, json),
 };
 

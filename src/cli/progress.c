@@ -57,6 +57,7 @@ pawl__progress_text(pawl_progress *progress, pawl_job *job, int64_t now_ms, char
     pawl_job_report(job, add_range, &in_hand);
     lag = MAX(stats.lag - in_hand, 0);
     measure(progress, stats.records + in_hand, now_ms);
+    progress->standby = stats.standby != 0;
     if (stats.partitions == 0) {
         g_strlcpy(text, "waiting for partitions", PAWL_PROGRESS_TEXT_SIZE);
         return text;
@@ -88,6 +89,8 @@ add_json(pawl_buffer *out, const pawl_batch *batch, const pawl_stats *before, co
     add_member(out, "bytes", bytes);
     add_member(out, "rejected", now->rejected - before->rejected);
     add_member(out, "skipped", now->skipped - before->skipped);
+    add_member(out, "lost", now->lost - before->lost);
+    add_member(out, "retries", now->retries - before->retries);
     add_member(out, "lag", now->lag);
     add_member(out, "records_per_s", records * 1000 / ms);
     add_member(out, "bytes_per_s", bytes * 1000 / ms);
