@@ -1,8 +1,9 @@
 /*
  * batch.h - what user code sees of a batch: ranges and their records
  *
- * A batch is a set of ranges, one a partition. A range is half-open: the records with from <= offset < until. The
- * idempotence key of a range is (group, topic, partition, from, until).
+ * A batch is a set of ranges, one a partition. A range is half-open: the records with from <= offset < until. One that is
+ * run again after a crash has the same `from`; with replay = exact also the same `until`, and then (group, topic,
+ * partition, from, until) is its idempotence key.
  */
 #ifndef PAWL_BATCH_H
 #define PAWL_BATCH_H

@@ -126,11 +126,11 @@ static const pawl__setting table[] = {
         .form = "now | refuse | idle:DURATION",
         .summary =
             "What to do when a partition has an owner. now: take it, which fences the owner off. refuse: end with "
-            "an error, so that an owner that crashed has to be released by hand. idle:DURATION: wait until the "
+            "an error; an owner that crashed is then released by starting once with now. idle:DURATION: wait until the "
             "owner has not renewed its entry for that long, then take it, and end with an error as soon as it "
             "renews; two supervised copies then do not fence each other for ever. The duration is 100ms to 1d, "
             "and longer than refresh.interval; with a store that has transactions also longer than a flush may "
-            "take, since nothing is renewed inside of one.",
+            "take, since nothing is renewed inside of one. A store kafka: knows no owners: only now is possible.",
         .parse = pawl__settings_parse_takeover,
     },
     {
@@ -159,8 +159,10 @@ static const pawl__setting table[] = {
         .name = "accept_cluster",
         .kind = PAWL__SETTING_FLAG,
         .fallback = "false",
-        .summary = "The store remembers which Kafka cluster its offsets belong to, and a job on another cluster ends "
-                   "with an error. true: go on, and let the store remember the new one.",
+        .summary =
+            "The store remembers which Kafka cluster its offsets belong to, and a job on another cluster ends "
+            "with an error. true: go on, and let the store remember the new one. (Offsets in kafka: are those of "
+            "the cluster that keeps them.)",
         .field = offsetof(pawl__settings, accept_cluster),
     },
     {
@@ -181,12 +183,14 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_SPECIAL,
         .fallback = "earliest",
         .form = "earliest | latest | none | TIME | TOPIC:PARTITION=OFFSET ...",
-        .summary = "Where to start in a topic for which nothing is stored; a stored offset always wins. none: end "
-                   "with an error. TIME: at the first record that is not older, given as ISO 8601 with Z or an offset, "
-                   "or as milliseconds since 1970. TOPIC:PARTITION=OFFSET, several with blanks between: at these "
-                   "offsets, and in partitions that are not listed end with an error. A partition that has nothing "
-                   "stored while others of its topic have is a new one: it is read from its beginning, unless it is "
-                   "listed.",
+        .summary =
+            "Where to start in a topic for which nothing is stored; a stored offset always wins. none: end "
+            "with an error. TIME: at the first record that is not older, given as ISO 8601 with Z or an offset, "
+            "or as milliseconds since 1970. TOPIC:PARTITION=OFFSET, several with blanks between: at these "
+            "offsets, and in partitions that are not listed end with an error. A partition that has nothing "
+            "stored while others of its topic have is a new one: it is read from its beginning, unless it is "
+            "listed. In a group (members = group) that goes only where a batch of another was saved: offsets that "
+            "were imported, or committed by other programs, do not make the rest new.",
         .parse = pawl__settings_parse_start,
     },
     {

@@ -53,7 +53,8 @@ WRONG_FILES = {
     "format in [job]": (job("format = value"), "job.ini:5: format belongs into section [process]"),
     "brokers in [job]": (job("bootstrap.servers = x:1"), "job.ini:5: bootstrap.servers belongs into section [kafka]"),
     "Spark's name": (job("startingOffsets = latest"), "job.ini:5: startingOffsets is Spark's name: write start = "),
-    "Kafka Connect's name": (job("tasks.max = 2"), "job.ini:5: tasks.max is Kafka Connect's name: write parallelism"),
+    "Kafka Connect's name": (job("tasks.max = 2"), "job.ini:5: tasks.max is Kafka Connect's name: write parallelism in one process, "
+                              "members = group over several"),
     "a Java client's name": (kafka("max.poll.records = 9"), "job.ini:7: kafka.max.poll.records cannot be set: "),
     "kafka. in [job]": (job("kafka.debug = all"), "job.ini:5: ", "into section [kafka], as debug"),
     "user. in [job]": (job("user.x = 1"), "job.ini:5: ", "into section [user], as x"),

@@ -55,15 +55,21 @@ wrong_settings(void **state)
         {"checkpointLocation", "/x", "checkpointLocation is Spark's name: write store = URL"},
         {"failOnDataLoss", "false",
          "failOnDataLoss is Spark's name: write on_data_loss = fail, or earliest, or latest"},
-        {"minPartitions", "9", "minPartitions is Spark's name: write parallelism, for as many threads"},
+        {"minPartitions", "9",
+         "minPartitions is Spark's name: write parallelism, for as many threads; a "
+         "partition is never split"},
         {"kafkaConsumer.pollTimeoutMs", "9", "kafkaConsumer.pollTimeoutMs is Spark's name: write stall_timeout"},
         {"spark.streaming.kafka.maxRatePerPartition", "9",
          "spark.streaming.kafka.maxRatePerPartition is Spark's name: write max_offsets_per_partition, a number for"},
         {"spark.streaming.backpressure.enabled", "true",
          "spark.streaming.backpressure.enabled is Spark's name: write max_offsets_per_batch; no more is read than"},
         {"topics.regex", "x", "topics.regex is Kafka Connect's name: write topics_pattern = REGEX"},
-        {"tasks.max", "2", "tasks.max is Kafka Connect's name: write parallelism"},
-        {"errors.tolerance", "all", "errors.tolerance is Kafka Connect's name: write on_error = stop, or skip"},
+        {"tasks.max", "2",
+         "tasks.max is Kafka Connect's name: write parallelism in one process, members = group over "
+         "several"},
+        {"errors.tolerance", "all",
+         "errors.tolerance is Kafka Connect's name: write on_error = skip for whole ranges; a "
+         "single record is the command's to set aside"},
 
         /* librdkafka properties that pawl owns */
         {"kafka.group.id", "x", "kafka.group.id cannot be set: set group instead"},
