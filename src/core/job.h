@@ -29,7 +29,7 @@
 typedef struct pawl__membership {
     GArray *selected;            /* pawl_partition: all that the group shares; topics are owned */
     GArray *at_start;            /* pawl_partition: what there was when the job started; topics are owned */
-    GHashTable *topics_at_start; /* names of the topics of which a batch had been saved by then */
+    GHashTable *topics_at_start; /* names of the topics that were read before */
     atomic_bool changed;         /* the group wants something; set on a thread of the source */
     bool assigned;               /* the group has assigned what it will, as far as can be told */
     int64_t follow_due_ms;       /* when to try again to take over what could not be */
@@ -118,6 +118,9 @@ bool pawl__job_is_member(const pawl_job *job);
 
 /* Whether membership is what the store is fenced by: it compares no epochs, and keeps no owner's entry. */
 bool pawl__job_is_fenced_by_group(const pawl_job *job);
+
+/* Notes what there is when the job starts, and what is stored of it: whatever comes later is new. */
+void pawl__job_note_start(pawl_job *job, const pawl_entry *entries, size_t count);
 
 /* Whether a partition was added after its topic began to be read, so that all of it has to be read. */
 bool pawl__job_is_new(const pawl_job *job, pawl_partition partition);
@@ -227,7 +230,7 @@ bool pawl__job_is_drained(const pawl_job *job);
 
 /*
  * Looks at the losses that cutting found. A position that lies outside of its log, surely so, fails the job or is moved and
- * saved, as on_data_loss says. Afterwards it is cut anew, and no loss is left, unless *ret_known is false: nobody tells
+ * saved, as on_data_loss says. Then it is cut anew, and no loss is left, unless *ret_known is false: nobody tells
  * whether it is so.
  */
 pawl_status pawl__job_settle_losses(pawl_job *job, pawl__cut *cut, bool *ret_known, pawl_error *err);

@@ -70,7 +70,29 @@ remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
     g_array_sort(known, pawl__partition_compare);
 }
 
-/* What there is when the job starts, and of which topics batches were saved before: whatever comes later is new. */
+/*
+ * Whether a topic was read, or offsets of it were given, before any member that is there now has started: such a member may
+ * have stored where it will start in its own partitions, and has saved no batch yet. A store that knows no owners cannot
+ * tell that from offsets that were given.
+ */
+static bool
+is_from_before(const pawl_job *job, const pawl_entry *entry)
+{
+    bool knows_owners = (pawl_store_capabilities(job->store) & PAWL_STORE_CAS_EPOCH) != 0;
+
+    return entry->offset.known && (entry->batch > 0 || (knows_owners && entry->owner.host[0] == '\0'));
+}
+
+void
+pawl__job_note_start(pawl_job *job, const pawl_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pawl__partitions_add(job->membership.at_start, entries[i].partition);
+        if (is_from_before(job, &entries[i]))
+            g_hash_table_add(job->membership.topics_at_start, g_strdup(entries[i].partition.topic));
+    }
+}
+
 static pawl_status
 look_around(pawl_job *job, pawl_error *err)
 {
@@ -79,11 +101,8 @@ look_around(pawl_job *job, pawl_error *err)
     pawl_status status = pawl_store_load(job->store, job->settings.group, (const pawl_partition *) all->data, all->len,
                                          entries, NULL, err);
 
-    for (guint i = 0; status == PAWL_OK && i < all->len; i++) {
-        pawl__partitions_add(job->membership.at_start, entries[i].partition);
-        if (entries[i].batch > 0)
-            g_hash_table_add(job->membership.topics_at_start, g_strdup(entries[i].partition.topic));
-    }
+    if (status == PAWL_OK)
+        pawl__job_note_start(job, entries, all->len);
     g_free(entries);
     return status;
 }

@@ -32,6 +32,8 @@ load(pawl_job *job, struct preview *preview, pawl_error *err)
 
     if (status == PAWL_OK)
         status = pawl__job_check_cluster(job, group.cluster, err);
+    if (status == PAWL_OK && pawl__job_is_member(job))
+        pawl__job_note_start(job, preview->entries, preview->count);
     if (status == PAWL_OK)
         status = pawl__job_resolve_starts(job, preview->entries, preview->count, preview->initial, err);
     return status;

@@ -183,14 +183,13 @@ static const pawl__setting table[] = {
         .kind = PAWL__SETTING_SPECIAL,
         .fallback = "earliest",
         .form = "earliest | latest | none | TIME | TOPIC:PARTITION=OFFSET ...",
-        .summary =
-            "Where to start in a topic for which nothing is stored; a stored offset always wins. none: end "
-            "with an error. TIME: at the first record that is not older, given as ISO 8601 with Z or an offset, "
-            "or as milliseconds since 1970. TOPIC:PARTITION=OFFSET, several with blanks between: at these "
-            "offsets, and in partitions that are not listed end with an error. A partition that has nothing "
-            "stored while others of its topic have is a new one: it is read from its beginning, unless it is "
-            "listed. In a group (members = group) that goes only where a batch of another was saved: offsets that "
-            "were imported, or committed by other programs, do not make the rest new.",
+        .summary = "Where to start in a topic for which nothing is stored; a stored offset always wins. none: end "
+                   "with an error. TIME: at the first record that is not older, given as ISO 8601 with Z or an offset, "
+                   "or as milliseconds since 1970. TOPIC:PARTITION=OFFSET, several with blanks between: at these "
+                   "offsets, and in partitions that are not listed end with an error. A partition that has nothing "
+                   "stored while others of its topic have is a new one: it is read from its beginning, unless it is "
+                   "listed. In a group (members = group) whose store is kafka: that goes only where a batch of another "
+                   "was saved: offsets that were imported, or committed by other programs, do not make the rest new.",
         .parse = pawl__settings_parse_start,
     },
     {

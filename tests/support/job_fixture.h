@@ -123,6 +123,10 @@ void fixture_intrude(fixture *f, const char *topic, int partition, int64_t offse
 /* The same without a move, by an owner whose clock says so. */
 void fixture_intrude_at(fixture *f, const char *topic, int partition, int64_t wall_ms);
 
+/* What `pawl offsets import` and `delete` do, while no job runs: nobody owns the partition afterwards. */
+void fixture_import(fixture *f, const char *topic, int partition, int64_t offset);
+void fixture_remove(fixture *f, const char *topic, int partition);
+
 /* For on_flush: the brokers do not tell any more where logs end. */
 pawl_verdict fixture_silence_brokers(fixture *f, pawl_batch *batch, pawl_error *err);
 

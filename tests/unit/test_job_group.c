@@ -381,6 +381,40 @@ a_new_partition_is_read_from_its_beginning(void **state)
     assert_int_equal(fixture_stop(f), PAWL_OK);
 }
 
+/* What is stored was imported while no job ran: nobody owns it, and no batch was saved. */
+static void
+a_partition_beside_imported_offsets_is_read_from_its_beginning(void **state)
+{
+    fixture *f = *state;
+
+    fixture_set(f, "start", "latest");
+    fixture_import(f, "t", 0, 0);
+    pawl__memory_append(f->cluster, "t", 0, 3);
+    pawl__memory_make_topic(f->cluster, "t", 2);
+    pawl__memory_append(f->cluster, "t", 1, 5);
+    start_member(f, 2);
+    pawl__memory_assign(f->cluster, "t", 1);
+    fixture_await(f, "save 1: t:1 0>5", 1);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
+/* Its batches are remembered when its offsets are not. */
+static void
+a_topic_that_was_forgotten_starts_as_the_setting_says(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 3);
+    assert_int_equal(fixture_run(f), PAWL_OK);
+    fixture_remove(f, "t", 0);
+    fixture_set(f, "start", "latest");
+    start_member(f, 1);
+    pawl__memory_assign(f->cluster, "t", 0);
+    fixture_await(f, "acquire", 2);
+    fixture_expect_stored(f, "t", 0, 3);
+    assert_int_equal(fixture_stop(f), PAWL_OK);
+}
+
 int
 main(void)
 {
@@ -400,6 +434,8 @@ main(void)
         fixture_test(where_the_group_fences_nothing_is_renewed),
         fixture_test(available_now_waits_for_the_group),
         fixture_test(a_new_partition_is_read_from_its_beginning),
+        fixture_test(a_partition_beside_imported_offsets_is_read_from_its_beginning),
+        fixture_test(a_topic_that_was_forgotten_starts_as_the_setting_says),
     };
 
     return cmocka_run_group_tests_name("job_group", tests, NULL, NULL);

@@ -226,6 +226,17 @@ previews_what_is_stored(void **state)
 }
 
 static void
+previews_a_member_as_it_would_start(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 5);
+    fixture_set(f, "members", "group");
+    fixture_set(f, "start", "latest");
+    expect_preview(f, "t:0 none@5 of 0..5: 5..5\n");
+}
+
+static void
 a_store_for_reading_takes_no_writes(void **state)
 {
     pawl_store_options options = {.size = sizeof options, .read_only = true};
@@ -252,6 +263,7 @@ main(void)
         fixture_test(reports_what_is_in_hand),
         fixture_test(previews_and_writes_nothing),
         fixture_test(previews_what_is_stored),
+        fixture_test(previews_a_member_as_it_would_start),
         fixture_test(a_store_for_reading_takes_no_writes),
     };
 
