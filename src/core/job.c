@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/store.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/partition.h"
@@ -20,8 +21,9 @@
 #define IDLE_MIN_MS 5
 #define IDLE_MAX_MS 100
 
-/* How long the end of a job waits for its mirror. */
+/* How long the end of a job waits for its mirror; and that of one that has failed for its store, which may be why. */
 #define MIRROR_LAST_MS 2000
+#define GIVE_BACK_MS   2000
 
 /* ---------------------------------------------------------------------------------------------------- life cycle -- */
 
@@ -367,6 +369,8 @@ as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
 static void
 shut_down(pawl_job *job, pawl_status status)
 {
+    if (job->store != NULL && status != PAWL_OK)
+        pawl__store_hurry(job->store, GIVE_BACK_MS);
     if (job->store != NULL)
         pawl__job_release(job, status != PAWL_CANCELLED);
     if (status == PAWL_FENCED) /* another's offsets are newer */

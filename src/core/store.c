@@ -202,6 +202,12 @@ pawl_store_close(pawl_store *store)
     g_free(store);
 }
 
+void
+pawl__store_hurry(pawl_store *store, int64_t timeout_ms)
+{
+    store->timeout_ms = MIN(store->timeout_ms, timeout_ms);
+}
+
 /* ------------------------------------------------------------------------------------------ what it says, cancel -- */
 
 const char *

@@ -156,6 +156,9 @@ pawl_status pawl__store_judge_acquire(pawl_store *store, const char *group, cons
                                       pawl_acquire_line *lines, size_t count, const pawl_entry *entries,
                                       pawl_error *err);
 
+/* From now on no call takes longer than this. On the thread of the calls. */
+void pawl__store_hurry(pawl_store *store, int64_t timeout_ms);
+
 /* pawl_store_open() for a job that is a member of its group; `member` is what the source calls it. */
 pawl_status pawl__store_open_as_member(const char *url, const pawl_store_options *options,
                                        const struct pawl_source_member *member, pawl_store **ret_store,
