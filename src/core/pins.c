@@ -1,7 +1,7 @@
 /*
  * pins.c - the offsets at which a job ends by itself: available-now and once
  *
- *     the ends of all logs are pinned once  ->  nothing is cut beyond them  ->  all is read up to them: the job is over
+ *     the end of each log is pinned once  ->  nothing is cut beyond them  ->  all is read up to them: the job is over
  */
 #include "core/job.h"
 

@@ -16,20 +16,12 @@
 
 #define DEADLINE_MS 20000
 
-struct listener {
-    pawl__wait wait;
-    int changes;
-};
-
 static void
-note_change(void *user)
+note_change(void *listener)
 {
-    struct listener *listener = user;
-
-    pawl__wait_lock(&listener->wait);
-    listener->changes++;
-    pawl__wait_wake(&listener->wait);
-    pawl__wait_unlock(&listener->wait);
+    pawl__wait_lock(listener);
+    pawl__wait_wake(listener);
+    pawl__wait_unlock(listener);
 }
 
 static void
@@ -47,21 +39,27 @@ count_partition(void *user, pawl_partition partition)
     ++*(int *) user;
 }
 
+static int
+count_assigned(kafka_source *source)
+{
+    int assigned = 0;
+
+    pawl__kafka_source.assigned(source, count_partition, &assigned);
+    return assigned;
+}
+
 /* Joins the group, and returns when it has assigned the one partition that there is. */
 static void
-join(kafka_source *source, struct listener *listener, const char *topic)
+join(kafka_source *source, pawl__wait *listener, const char *topic)
 {
     const char *const topics[] = {topic, NULL};
     int64_t deadline_ms = pawl__clock_ms() + DEADLINE_MS;
-    int assigned = 0;
 
     assert_int_equal(pawl__kafka_source.subscribe(source, topics, 1, NULL), PAWL_OK);
-    pawl__wait_lock(&listener->wait);
-    while (listener->changes == 0)
-        assert_true(pawl__wait_until(&listener->wait, deadline_ms));
-    pawl__wait_unlock(&listener->wait);
-    assert_true(pawl__kafka_source.assigned(source, count_partition, &assigned));
-    assert_int_equal(assigned, 1);
+    pawl__wait_lock(listener);
+    while (count_assigned(source) == 0)
+        assert_true(pawl__wait_until(listener, deadline_ms));
+    pawl__wait_unlock(listener);
 }
 
 /* Whether the answer makes the member ask to join is known only when it has. */
@@ -69,7 +67,7 @@ static void
 the_answer_to_a_heartbeat_unsettles(void **state)
 {
     static const pawl_log log = {.level = PAWL_LOG_ERROR};
-    struct listener listener = {.changes = 0};
+    pawl__wait listener;
     char *topic = kafka_fixture_make("pulse", 1, NULL);
     const char *const topics[] = {topic, NULL};
     const pawl_source_group group = {.changed = note_change, .user = &listener};
@@ -87,7 +85,7 @@ the_answer_to_a_heartbeat_unsettles(void **state)
     int64_t deadline_ms = pawl__clock_ms() + 2 * DEADLINE_MS;
 
     (void) state;
-    pawl__wait_init(&listener.wait);
+    pawl__wait_init(&listener);
     assert_int_equal(pawl__kafka_source.open(&source, &setup, NULL), PAWL_OK);
     join(&source, &listener, topic);
     member = pawl__kafka_source.member(&source);
@@ -97,10 +95,10 @@ the_answer_to_a_heartbeat_unsettles(void **state)
             assert_true(pawl__clock_ms() < deadline_ms);
     }
     assert_true(member->await_generation(member, deadline_ms));
-    assert_int_equal(listener.changes, 1); /* and the group has not rebalanced */
+    assert_int_equal(count_assigned(&source), 1); /* and the group has taken nothing back */
     pawl__kafka_source.unsubscribe(&source);
     pawl__kafka_source.close(&source);
-    pawl__wait_done(&listener.wait);
+    pawl__wait_done(&listener);
     g_free(topic);
 }
 

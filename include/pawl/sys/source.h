@@ -41,7 +41,7 @@ typedef struct pawl_source_member {
     /* Native: rd_kafka_t *. There may be another one later; each is good until the source is closed. Any thread. */
     void *(*client)(const struct pawl_source_member *member);
     /* Waits until the group is through with a rebalance that this member takes part in, or may be about to: what is saved
-     * meanwhile would have an old generation, and be refused. False: the deadline passed first. Any thread. */
+     * meanwhile may have an old generation, and be refused. False: the deadline passed first. Any thread. */
     bool (*await_generation)(const struct pawl_source_member *member, int64_t deadline_ms);
 } pawl_source_member;
 

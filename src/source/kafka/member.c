@@ -33,7 +33,7 @@
 #define HEARTBEAT  12
 
 /* How long the member may be about to ask to join when it has been stirred: what it takes two threads to wake. And how often
- * librdkafka asks at most, when a heartbeat tells it to. */
+ * librdkafka asks at most, when a heartbeat or a subscription tells it to. */
 #define STIRRED_MS       10
 #define JOIN_INTERVAL_MS 1000
 
@@ -63,6 +63,21 @@ look_at(kafka_member *member, const char *const *topics, pawl_error *err)
     return PAWL_OK;
 }
 
+void
+pawl__kafka_member_stir(kafka_member *member, int64_t when_ms)
+{
+    member->stirred_until_ms = MAX(member->stirred_until_ms, when_ms + STIRRED_MS);
+}
+
+/* librdkafka asks when a second has passed since it last did. */
+static void
+stir_by_interval(kafka_member *member)
+{
+    pawl__wait_lock(&member->wait);
+    pawl__kafka_member_stir(member, MAX(pawl__clock_ms(), member->asked_ms + JOIN_INTERVAL_MS));
+    pawl__wait_unlock(&member->wait);
+}
+
 static pawl_status
 subscribe(kafka_member *member, pawl_error *err)
 {
@@ -71,8 +86,8 @@ subscribe(kafka_member *member, pawl_error *err)
 
     for (char **topic = member->topics; *topic != NULL; topic++)
         rd_kafka_topic_partition_list_add(list, *topic, RD_KAFKA_PARTITION_UA);
-    pawl__kafka_member_stir(member);
     code = rd_kafka_subscribe(member->client, list);
+    stir_by_interval(member);
     rd_kafka_topic_partition_list_destroy(list);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         return PAWL_OK;
@@ -88,7 +103,9 @@ subscribe(kafka_member *member, pawl_error *err)
 static int64_t
 unsettled_until_ms(const kafka_member *member)
 {
-    return member->joining ? PAWL__NEVER : member->stirred_until_ms;
+    if (member->joining)
+        return PAWL__NEVER;
+    return member->revocation == KAFKA_NOT_REVOKED ? member->stirred_until_ms : 0; /* it has to be answered first */
 }
 
 static bool
@@ -102,21 +119,6 @@ await_generation(const pawl_source_member *facade, int64_t deadline_ms)
         pawl__wait_until(&member->wait, MIN(until_ms, deadline_ms));
     pawl__wait_unlock(&member->wait);
     return until_ms <= now_ms;
-}
-
-/* With the lock held. */
-static void
-stir_from(kafka_member *member, int64_t when_ms)
-{
-    member->stirred_until_ms = MAX(member->stirred_until_ms, when_ms + STIRRED_MS);
-}
-
-void
-pawl__kafka_member_stir(kafka_member *member)
-{
-    pawl__wait_lock(&member->wait);
-    stir_from(member, pawl__clock_ms());
-    pawl__wait_unlock(&member->wait);
 }
 
 /* On one of librdkafka's threads, like the next. */
@@ -145,11 +147,8 @@ on_response_received(rd_kafka_t *client, int fd, const char *broker, int32_t bro
 
     (void) client, (void) fd, (void) broker, (void) broker_id, (void) version, (void) correlation, (void) size;
     (void) round_trip_us, (void) code;
-    if (key != HEARTBEAT)
-        return RD_KAFKA_RESP_ERR_NO_ERROR;
-    pawl__wait_lock(&member->wait);
-    stir_from(member, MAX(pawl__clock_ms(), member->asked_ms + JOIN_INTERVAL_MS));
-    pawl__wait_unlock(&member->wait);
+    if (key == HEARTBEAT)
+        stir_by_interval(member);
     return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
@@ -157,7 +156,10 @@ static rd_kafka_resp_err_t
 on_new(rd_kafka_t *client, const rd_kafka_conf_t *conf, void *opaque, char *why, size_t why_size)
 {
     (void) conf, (void) why, (void) why_size;
-    rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
+    rd_kafka_resp_err_t code = rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
+
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return code;
     return rd_kafka_interceptor_add_on_response_received(client, "pawl", on_response_received, opaque);
 }
 

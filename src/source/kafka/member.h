@@ -57,8 +57,8 @@ struct kafka_member {
     pawl_error failure; /* fatal: this is no member any more */
 };
 
-/* What comes next may make the member ask to join. Any thread. */
-void pawl__kafka_member_stir(kafka_member *member);
+/* The member may ask to join at that time, or a little later. With the lock held. */
+void pawl__kafka_member_stir(kafka_member *member, int64_t when_ms);
 
 /* Tells the client that its part of a rebalance is done. It reads nothing, so its own assignment stays empty. */
 void pawl__kafka_member_answer(kafka_member *member, bool assigned);

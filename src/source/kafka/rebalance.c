@@ -47,7 +47,6 @@ pawl__kafka_member_answer(kafka_member *member, bool assigned)
     rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
     rd_kafka_error_t *error = NULL;
 
-    pawl__kafka_member_stir(member); /* it joins again when it has let go of something */
     if (strcmp(rd_kafka_rebalance_protocol(member->client), "COOPERATIVE") != 0)
         rd_kafka_assign(member->client, assigned ? none : NULL);
     else if (assigned)
@@ -58,6 +57,9 @@ pawl__kafka_member_answer(kafka_member *member, bool assigned)
         pawl__log(member->source->log, PAWL_LOG_DEBUG, "client", "member: %s", rd_kafka_error_string(error));
     g_clear_pointer(&error, rd_kafka_error_destroy);
     rd_kafka_topic_partition_list_destroy(none);
+    pawl__wait_lock(&member->wait);
+    pawl__kafka_member_stir(member, pawl__clock_ms()); /* having let go of something, it joins again */
+    pawl__wait_unlock(&member->wait);
 }
 
 void
@@ -100,6 +102,7 @@ on_assigned(kafka_member *member, const rd_kafka_topic_partition_list_t *list)
     member->settled_ms = member->was_assigned || list->cnt > 0 ? 0 : pawl__clock_ms() + NEWCOMER_MS;
     member->was_assigned = true;
     member->joining = false;
+    pawl__kafka_member_stir(member, pawl__clock_ms()); /* as the answer does that is about to be given */
     note_session(member, false);
     add_partitions(member->assigned, list);
     pawl__wait_wake(&member->wait);
