@@ -11,7 +11,7 @@ STORE_HBASE_SOURCES = \
 	backends/hbase/table.c \
 	backends/hbase/write.c
 
-EXTRA_DIST += backends/hbase/README.md
+nobase_dist_doc_DATA += backends/hbase/README.md
 
 if WITH_HBASE
 

@@ -9,7 +9,7 @@ STORE_KAFKA_SOURCES = \
 	backends/kafka/offsets.c \
 	backends/kafka/request.c
 
-EXTRA_DIST += backends/kafka/README.md
+nobase_dist_doc_DATA += backends/kafka/README.md
 
 # Built in: under a name of its own, so that several stores fit into one program.
 STORES += backends/kafka/libstore-kafka.la

@@ -12,7 +12,7 @@ STORE_POSTGRESQL_SOURCES = \
 	backends/postgresql/statement.c \
 	backends/postgresql/write.c
 
-EXTRA_DIST += backends/postgresql/README.md
+nobase_dist_doc_DATA += backends/postgresql/README.md
 
 if WITH_POSTGRESQL
 

@@ -20,7 +20,7 @@ STORE_REDIS_SOURCES = \
 	backends/redis/session.c \
 	backends/redis/write.c
 
-EXTRA_DIST += backends/redis/README.md
+nobase_dist_doc_DATA += backends/redis/README.md
 
 if WITH_REDIS
 

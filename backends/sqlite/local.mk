@@ -11,7 +11,7 @@ STORE_SQLITE_SOURCES = \
 	backends/sqlite/transaction.c \
 	backends/sqlite/write.c
 
-EXTRA_DIST += backends/sqlite/README.md
+nobase_dist_doc_DATA += backends/sqlite/README.md
 
 if WITH_SQLITE
 

@@ -16,7 +16,7 @@ STORE_ZOOKEEPER_SOURCES = \
 	backends/zookeeper/zookeeper_store.c \
 	backends/zookeeper/zookeeper_store.h
 
-EXTRA_DIST += backends/zookeeper/README.md
+nobase_dist_doc_DATA += backends/zookeeper/README.md
 
 if WITH_ZOOKEEPER
 

@@ -46,7 +46,8 @@ class Hosts:
 
     def place(self, text, host="a"):
         """The runbook's names, as they are here."""
-        text = text.replace("sqlite:/var/lib/pawl/flights/offsets.db", f"sqlite:{self.folder}/offsets.db")
+        text = text.replace("/var/lib/pawl/flights/offsets.db", f"{self.folder}/offsets.db")
+        text = text.replace("connect-flights", f"connect-{self.topic}")
         for there in ("/etc/pawl", "/var/lib/pawl/flights"):
             text = text.replace(there, str(self.folder / f"host-{host}"))
         return text.replace("topic=flights", f"topic={self.topic}").replace("kafka-1:9092", self.brokers)
@@ -128,6 +129,13 @@ def lost(hosts):
     hosts.kafka("trim", hosts.topic, 1, 6)
 
 
+def consumed(hosts):
+    hosts.records(GOOD, GOOD)
+    hosts.job("cat >/dev/null")
+    hosts.run("pawl offsets set --store kafka://$brokers --group connect-flights --brokers $brokers "
+              "$topic:0=2 $topic:1=3 --execute")
+
+
 def settled(hosts):
     lost(hosts)
     hosts.run("pawl offsets set $where $topic:1=8 --execute")
@@ -141,6 +149,7 @@ PARTS = {
     "Hand a job over to another host": running,
     "Upgrade, one host after the other": running,
     "Records are gone": lost,
+    "Take over from a consumer group, or from Spark": consumed,
     "Move a group to another store": settled,
 }
 
