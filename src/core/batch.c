@@ -60,13 +60,7 @@ pawl__range_reset(pawl_range *range)
 }
 
 bool
-pawl__range_was_read(const pawl_range *range)
-{
-    return atomic_load(&range->opened_ms) != 0;
-}
-
-bool
-pawl__batch_is_lost(const pawl_batch *batch)
+pawl__batch_is_void(const pawl_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
         if (batch->ranges[i].state != PAWL__RANGE_LOST && batch->ranges[i].state != PAWL__RANGE_DROPPED)

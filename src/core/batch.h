@@ -44,6 +44,8 @@ struct pawl_range {
     bool remade;             /* it had another */
     pawl__print until_print; /* none: there is no record before `until`, or it was not read yet */
 
+    bool stands_in; /* for what a sink holds back of earlier batches: nothing of it is read or counted in this one */
+
     int64_t records, bytes, rejected; /* of this attempt */
 
     /* For pawl_job_report(), on any thread. */
@@ -84,11 +86,8 @@ void pawl__range_enter(pawl_range *range, pawl_phase phase);
 /* Forgets what an attempt has left: the slot, the counts. */
 void pawl__range_reset(pawl_range *range);
 
-/* Whether records of it were read for this batch: else it stands for what a sink holds back, and was counted before. */
-bool pawl__range_was_read(const pawl_range *range);
-
-/* Whether all its ranges were lost or dropped while they were read, so that it is no batch after all. */
-bool pawl__batch_is_lost(const pawl_batch *batch);
+/* Whether nothing is left of it, since all its ranges were lost or dropped while they were read. */
+bool pawl__batch_is_void(const pawl_batch *batch);
 
 /* Gathers the ranges for flush. */
 void pawl__batch_gather(pawl_batch *batch);

@@ -208,7 +208,7 @@ count_batch(pawl_job *job, const pawl_batch *batch, int64_t process_ms)
 
         if (range->state == PAWL__RANGE_SKIPPED)
             job->stats.skipped += range->until - range->from;
-        if (range->state != PAWL__RANGE_DONE || !pawl__range_was_read(range))
+        if (range->state != PAWL__RANGE_DONE || range->stands_in)
             continue;
         job->stats.ranges++;
         job->stats.records += range->records;
@@ -285,7 +285,7 @@ run_batch(pawl_job *job, pawl_batch *batch, pawl_error *err)
     if (status == PAWL_OK)
         status = pawl__job_save(job, batch, err);
     pawl__job_take_in_hand(job, NULL);
-    if (status == PAWL_OK && !pawl__batch_is_lost(batch)) {
+    if (status == PAWL_OK && !pawl__batch_is_void(batch)) {
         count_batch(job, batch, processed_ms - started_ms);
         pawl__job_tell_batch(job, batch);
         tell_saved(job, batch);

@@ -177,6 +177,7 @@ add_held(pawl_batch *batch, pawl__holding *holding)
     pawl_range *range = add_range(batch, holding, holding->stored.offset, holding->position);
 
     range->until_print = holding->position_print;
+    range->stands_in = true;
     range->state = PAWL__RANGE_DONE;
 }
 

@@ -127,7 +127,7 @@ enter_phase(pawl_batch *batch, pawl_phase phase)
 
 /* What is another's, as a renewal has found meanwhile, would be refused, and all the rest with it. */
 static void
-drop_lost(pawl_batch *batch)
+drop_gone(pawl_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
         if (batch->ranges[i].holding->tenure == PAWL__TENURE_GONE)
@@ -154,7 +154,7 @@ call_flush(struct saving *saving, pawl_verdict *ret_verdict, pawl_error *answer,
     if (batch->scheme != NULL)
         return PAWL_OK;
     status = pawl__keeper_take_back(job->keeper, err);
-    drop_lost(batch);
+    drop_gone(batch);
     return status;
 }
 
@@ -251,7 +251,7 @@ move_on(struct saving *saving)
         holding->pending = pawl_position_absent();
     }
     job->held_batches = holds_back(saving->batch) ? job->held_batches + 1 : 0;
-    if (!pawl__batch_is_lost(saving->batch))
+    if (!pawl__batch_is_void(saving->batch))
         job->batch_number = saving->batch->number;
     pawl__wait_lock(&job->stats_wait);
     job->stats.lag = pawl__job_lag(job);
@@ -298,6 +298,7 @@ note_losses(pawl_job *job, pawl_batch *batch)
         range->from = holding->stored.offset;
         range->until = range->saved_to = holding->position;
         range->until_print = holding->position_print;
+        range->stands_in = true;
         range->state = PAWL__RANGE_DONE;
     }
     pawl__wait_unlock(&job->stats_wait);

@@ -58,7 +58,7 @@ pawl__job_tell_batch(pawl_job *job, const pawl_batch *batch)
         flush[PAWL__DURATION_TEXT_SIZE], save[PAWL__DURATION_TEXT_SIZE];
     int64_t records = 0, bytes = 0;
 
-    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO) || pawl__batch_is_lost(batch))
+    if (!pawl__log_takes(&job->log, PAWL_LOG_INFO) || pawl__batch_is_void(batch))
         return;
     for (size_t i = 0; i < batch->count; i++)
         if (batch->ranges[i].state == PAWL__RANGE_DONE) {
