@@ -103,6 +103,8 @@ subscribe(kafka_member *member, pawl_error *err)
 static int64_t
 unsettled_until_ms(const kafka_member *member)
 {
+    if (member->failure.status != PAWL_OK) /* it will not join again: what it saves is refused at once */
+        return 0;
     if (member->joining)
         return PAWL__NEVER;
     return member->revocation == KAFKA_NOT_REVOKED ? member->stirred_until_ms : 0; /* it has to be answered first */
