@@ -50,8 +50,40 @@ ask_bounds(pawl_job *job, struct preview *preview, pawl_error *err)
 static void
 cut(pawl_job *job, struct preview *preview)
 {
-    pawl__plan_limits limits;
+    pawl__plan_limits limits = pawl__job_limits(job);
 
+    pawl__plan(preview->lines, preview->count, &limits);
+}
+
+/* As a run does: an open transaction ends a log early for those who read committed records, and that is no loss. */
+static pawl_status
+excuse_open_transactions(pawl_job *job, struct preview *preview, pawl_error *err)
+{
+    pawl_bounds_line *ends = g_new0(pawl_bounds_line, preview->count);
+    pawl__plan_line **above = g_new0(pawl__plan_line *, preview->count);
+    size_t count = 0;
+    pawl_status status = PAWL_OK;
+
+    for (size_t i = 0; i < preview->count; i++) {
+        if (preview->lines[i].ret_finding != PAWL__PLAN_ABOVE || job->settings.isolation != PAWL__READ_COMMITTED)
+            continue;
+        ends[count].partition = preview->partitions[i];
+        above[count++] = &preview->lines[i];
+    }
+    if (count > 0)
+        status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), ends, count, err);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        if (ends[i].ret_status == PAWL_OK && above[i]->position <= ends[i].ret_high)
+            above[i]->high = above[i]->position;
+    cut(job, preview);
+    g_free(ends);
+    g_free(above);
+    return status;
+}
+
+static void
+describe(pawl_job *job, struct preview *preview)
+{
     for (size_t i = 0; i < preview->count; i++) {
         const pawl_entry *entry = &preview->entries[i];
 
@@ -63,8 +95,6 @@ cut(pawl_job *job, struct preview *preview)
         };
         job->batch_number = MAX(job->batch_number, entry->batch);
     }
-    limits = pawl__job_limits(job);
-    pawl__plan(preview->lines, preview->count, &limits);
 }
 
 static void
@@ -78,7 +108,7 @@ tell(const struct preview *preview, const struct listener *listener)
             .stored = preview->entries[i].offset,
             .position = line->position,
             .low = line->low,
-            .high = line->high,
+            .high = preview->bounds[i].ret_high,
             .from = line->ret_from,
             .until = line->ret_until,
             .lost = pawl__plan_is_loss(line->ret_finding),
@@ -106,9 +136,12 @@ look_at(pawl_job *job, const pawl_partition *partitions, size_t count, void *use
     if (status == PAWL_OK)
         status = ask_bounds(job, &preview, err);
     if (status == PAWL_OK) {
+        describe(job, &preview);
         cut(job, &preview);
-        tell(&preview, user);
+        status = excuse_open_transactions(job, &preview, err);
     }
+    if (status == PAWL_OK)
+        tell(&preview, user);
     g_free(preview.entries);
     g_free(preview.initial);
     g_free(preview.bounds);

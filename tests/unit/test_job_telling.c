@@ -226,6 +226,17 @@ previews_what_is_stored(void **state)
 }
 
 static void
+previews_no_loss_where_a_transaction_is_open(void **state)
+{
+    fixture *f = *state;
+
+    pawl__memory_append(f->cluster, "t", 0, 9);
+    fixture_import(f, "t", 0, 8);
+    pawl__memory_open_transaction(f->cluster, "t", 0, 6);
+    expect_preview(f, "t:0 8@8 of 0..6: 8..8\n");
+}
+
+static void
 previews_a_member_as_it_would_start(void **state)
 {
     fixture *f = *state;
@@ -263,6 +274,7 @@ main(void)
         fixture_test(reports_what_is_in_hand),
         fixture_test(previews_and_writes_nothing),
         fixture_test(previews_what_is_stored),
+        fixture_test(previews_no_loss_where_a_transaction_is_open),
         fixture_test(previews_a_member_as_it_would_start),
         fixture_test(a_store_for_reading_takes_no_writes),
     };
