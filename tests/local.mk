@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/unit/test_buffer \
 	tests/unit/test_chatter \
 	tests/unit/test_child \
+	tests/unit/test_cluster \
 	tests/unit/test_complaint \
 	tests/unit/test_config \
 	tests/unit/test_error \
@@ -169,6 +170,7 @@ CLI_TEST_LIBS = src/cli/libpawl-cli.la $(LDADD) $(YAJL_LIBS)
 tests_unit_test_buffer_LDADD = $(CLI_TEST_LIBS)
 tests_unit_test_chatter_LDADD = $(CLI_TEST_LIBS)
 tests_unit_test_child_LDADD = $(CLI_TEST_LIBS)
+tests_unit_test_cluster_LDADD = $(CLI_TEST_LIBS)
 tests_unit_test_expand_LDADD = $(CLI_TEST_LIBS)
 tests_unit_test_ini_LDADD = $(CLI_TEST_LIBS)
 tests_unit_test_jobfile_LDADD = $(CLI_TEST_LIBS)

@@ -99,15 +99,13 @@ resolve_all(pawl_change *change, pawl_error *err)
     return status;
 }
 
-/* Asks about partitions and bounds. Where offsets are only forgotten this is for show. */
+/* Asks about times and bounds. Where offsets are only forgotten this is for show. */
 static pawl_status
 ask_brokers(pawl_change *change, pawl_cluster *cluster, pawl_error *err)
 {
     pawl_status status = PAWL_OK;
 
-    if (!change->removes)
-        status = pawl__moves_discover(change->moves, cluster, err);
-    if (status == PAWL_OK && change->ask != NULL)
+    if (change->ask != NULL)
         status = change->ask(change, cluster, err);
     if (status == PAWL_OK)
         status = pawl__moves_bound(change->moves, cluster, err);
@@ -116,17 +114,28 @@ ask_brokers(pawl_change *change, pawl_cluster *cluster, pawl_error *err)
     return status;
 }
 
+/* Where each move goes, by what is loaded of it and by what the brokers say now. */
 static pawl_status
-consult_brokers(pawl_change *change, char *ret_cluster_id, size_t size, pawl_error *err)
+work_out(pawl_change *change, pawl_cluster *cluster, pawl_error *err)
+{
+    pawl_status status = PAWL_OK;
+
+    if (change->places->brokers != NULL)
+        status = ask_brokers(change, cluster, err);
+    if (status == PAWL_OK)
+        status = resolve_all(change, err);
+    return status;
+}
+
+/* Connects to the brokers, and asks which partitions there are. */
+static pawl_status
+open_cluster(pawl_change *change, pawl_cluster *ret_cluster, pawl_error *err)
 {
     const char **topics = pawl__moves_topics(change->moves);
-    pawl_cluster cluster = {NULL};
-    pawl_status status = pawl__cluster_open(change->places, topics, &cluster, err);
+    pawl_status status = pawl__cluster_open(change->places, topics, ret_cluster, err);
 
-    if (status == PAWL_OK)
-        status = ask_brokers(change, &cluster, err);
-    g_strlcpy(ret_cluster_id, cluster.id, size);
-    pawl__cluster_close(&cluster);
+    if (status == PAWL_OK && !change->removes)
+        status = pawl__moves_discover(change->moves, ret_cluster, err);
     g_free(topics);
     return status;
 }
@@ -321,12 +330,14 @@ forget(const pawl_change *change, pawl_store *store, const pawl_acquire_line *ow
 
 /* As the owner: what is stored now is shown, and then replaced. */
 static pawl_status
-write_as_owner(pawl_change *change, pawl_store *store, const pawl_acquire_line *owned, pawl_error *err)
+write_as_owner(pawl_change *change, pawl_store *store, pawl_cluster *cluster, const pawl_acquire_line *owned,
+               pawl_error *err)
 {
     pawl_table *table;
     pawl_status status = pawl__moves_load(change->moves, store, change->places->group, NULL, err);
+
     if (status == PAWL_OK)
-        status = resolve_all(change, err);
+        status = work_out(change, cluster, err);
     if (status != PAWL_OK)
         return status;
     table = make_table(change);
@@ -340,14 +351,14 @@ write_as_owner(pawl_change *change, pawl_store *store, const pawl_acquire_line *
 }
 
 static pawl_status
-execute(pawl_change *change, pawl_store *store, const char *cluster_id, pawl_error *err)
+execute(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_error *err)
 {
     pawl_acquire_line *lines = g_new0(pawl_acquire_line, change->moves->len);
-    pawl_status status = acquire(change, store, cluster_id, lines, err), released;
+    pawl_status status = acquire(change, store, cluster->id, lines, err), released;
     pawl_error late = {0};
 
     if (status == PAWL_OK) {
-        status = write_as_owner(change, store, lines, err);
+        status = write_as_owner(change, store, cluster, lines, err);
         released = pawl_store_release(store, change->places->group, lines, change->moves->len, &late);
         if (status == PAWL_OK && released != PAWL_OK)
             fprintf(stderr, "%s: it is done, but the partitions were not given back: %s\n", change->call->name,
@@ -378,7 +389,7 @@ look_for_group(pawl_change *change, pawl_store *store, pawl_error *err)
 }
 
 static pawl_status
-prepare(pawl_change *change, pawl_store *store, char *ret_cluster_id, size_t size, pawl_error *err)
+prepare(pawl_change *change, pawl_store *store, pawl_cluster *ret_cluster, pawl_error *err)
 {
     pawl_group_info info;
     pawl_status status = PAWL_OK;
@@ -390,33 +401,34 @@ prepare(pawl_change *change, pawl_store *store, char *ret_cluster_id, size_t siz
     if (status == PAWL_OK)
         status = pawl__moves_sort(change->moves, err);
     if (status == PAWL_OK && change->places->brokers != NULL)
-        status = consult_brokers(change, ret_cluster_id, size, err);
+        status = open_cluster(change, ret_cluster, err);
     if (status == PAWL_OK)
         status = load(change, store, &info, err);
     if (status == PAWL_OK)
         status = look_for_group(change, store, err);
     if (status == PAWL_OK)
-        status = check_cluster(change, info.cluster, ret_cluster_id, err);
+        status = check_cluster(change, info.cluster, ret_cluster->id, err);
     if (status == PAWL_OK)
-        status = resolve_all(change, err);
+        status = work_out(change, ret_cluster, err);
     return status;
 }
 
 pawl_status
 pawl__change_run(pawl_change *change, pawl_error *err)
 {
-    char cluster_id[PAWL_CLUSTER_SIZE] = "";
+    pawl_cluster cluster = {NULL};
     pawl_store *store = NULL;
     pawl_status status = pawl__moves_sort(change->moves, err);
 
     if (status == PAWL_OK)
         status = pawl__places_open_store(change->places, !change->places->execute, &store, err);
     if (status == PAWL_OK)
-        status = prepare(change, store, cluster_id, sizeof cluster_id, err);
+        status = prepare(change, store, &cluster, err);
     if (status == PAWL_OK && change->places->execute)
-        status = execute(change, store, cluster_id, err);
+        status = execute(change, store, &cluster, err);
     else if (status == PAWL_OK)
         show_dry_run(change);
+    pawl__cluster_close(&cluster);
     pawl_store_close(store);
     return status;
 }

@@ -1,10 +1,12 @@
 /*
  * change.h - changing stored offsets by hand
  *
- *     load -> ask the brokers -> resolve  ->  [ acquire -> load -> resolve ]  ->  show  ->  [ save -> release ]
+ *     load -> ask the brokers -> resolve  ->  [ acquire -> load -> ask -> resolve ]  ->  show  ->  [ save -> release ]
  *
  * What is in brackets happens with --execute only. acquire fences a running job off, so what is loaded after it is what
- * the save will find, however fast the job has saved until then; and all that can be refused is refused before it.
+ * the save will find, however fast the job has saved until then. The job may have passed the end of the log that was told
+ * before, so the brokers are asked again; if they do not answer, nothing is written, and the partitions are released. What
+ * can be refused at first is refused before a job is fenced off.
  */
 #ifndef PAWL_CLI_CHANGE_H
 #define PAWL_CLI_CHANGE_H
@@ -24,10 +26,10 @@ struct pawl_change {
     int64_t time_ms;          /* an instant that is to be shown; -1: none */
     const void *user;
 
-    /* Says where one move goes: sets to and note, from what is known of it. Is called again after a load. */
+    /* Says where one move goes: sets to and note, from what is known of it. Is called again as the owner. */
     pawl_status (*resolve)(pawl_change *change, pawl_move *move, pawl_error *err);
 
-    /* Asks the brokers for something, before they are asked for the bounds; or NULL. */
+    /* Asks the brokers for something, before they are asked for the bounds; or NULL. Is called again, too. */
     pawl_status (*ask)(pawl_change *change, pawl_cluster *cluster, pawl_error *err);
 };
 

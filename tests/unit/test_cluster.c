@@ -1,0 +1,183 @@
+/*
+ * test_cluster.c - commands that ask the brokers, with a cluster in memory: what it says may change while they work
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pawl/sys/registry.h>
+
+#include "backends/memory/memory.h"
+#include "cli/command.h"
+#include "core/source.h"
+#include "source/memory/memory.h"
+
+#define PLACES " --store memory:cluster --group g --brokers here"
+#define END    10
+
+/* ------------------------------------------------------------------------------------------------------- a cluster -- */
+
+/* The source in memory under the name that commands look for. */
+static pawl_source_backend source;
+const pawl_source_backend *const pawl__default_source = &source;
+
+static pawl__memory_cluster *cluster;
+static pawl_store *store;
+static const pawl_partition partition = {"t", 0};
+
+static void
+make_cluster(const char *id)
+{
+    pawl__memory_cluster_free(cluster);
+    cluster = pawl__memory_cluster_new("here", id);
+    pawl__memory_make_topic(cluster, "t", 2);
+    for (int i = 0; i < END; i++)
+        pawl__memory_append_record(cluster, "t", 0, NULL, NULL, i);
+}
+
+/* Runs a command, which has to end with this status, and returns what it printed. The caller frees it. */
+static char *
+run(const char *line, pawl_status wanted)
+{
+    char **words = g_strsplit(line, " ", -1), *text = g_malloc0(4096);
+    FILE *file = tmpfile();
+    int saved, code;
+
+    fflush(stdout);
+    saved = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    code = pawl__cli_main(&pawl__cli_program, (int) g_strv_length(words), words);
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    rewind(file);
+    text[fread(text, 1, 4095, file)] = '\0';
+    fclose(file);
+    g_strfreev(words);
+    assert_int_equal(code, pawl_status_exit_code(wanted));
+    return text;
+}
+
+static void
+run_silently(const char *line, pawl_status wanted)
+{
+    g_free(run(line, wanted));
+}
+
+static pawl_entry
+stored(void)
+{
+    pawl_entry entry;
+
+    assert_int_equal(pawl_store_load(store, "g", &partition, 1, &entry, NULL, NULL), PAWL_OK);
+    return entry;
+}
+
+static void
+expect_offset(int64_t offset)
+{
+    pawl_entry entry = stored();
+
+    assert_true(entry.offset.known);
+    assert_int_equal(entry.offset.offset, offset);
+    assert_string_equal(entry.owner.host, "");
+}
+
+static int
+setup(void **state)
+{
+    (void) state;
+    source = pawl__memory_source;
+    source.name = "kafka";
+    make_cluster("one");
+    if (pawl_registry_add_store(&pawl__store_memory, NULL) != PAWL_OK ||
+        pawl_store_open("memory:cluster", NULL, &store, NULL) != PAWL_OK)
+        return -1;
+    run_silently("pawl offsets set" PLACES " t:0=7 --force --execute", PAWL_OK);
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    run_silently("pawl offsets delete --store memory:cluster --group g --all-topics --execute", PAWL_OK);
+    pawl_store_close(store);
+    pawl__memory_cluster_free(cluster);
+    cluster = NULL;
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- a change -- */
+
+/* The first answer about the log's end is one that the job has passed meanwhile. */
+static void
+the_end_is_asked_for_as_the_owner(void **state)
+{
+    (void) state;
+    pawl__memory_lie(cluster, "t", 0, 1, 0, 4);
+    run_silently("pawl offsets reset" PLACES " --topic t:0 --to-latest --execute", PAWL_OK);
+    expect_offset(END);
+}
+
+static void
+a_shift_is_clipped_as_the_owner(void **state)
+{
+    (void) state;
+    pawl__memory_lie(cluster, "t", 0, 1, 0, 4);
+    run_silently("pawl offsets reset" PLACES " --topic t:0 --shift-by 2 --execute", PAWL_OK);
+    expect_offset(9);
+}
+
+static void
+a_time_is_asked_for_as_the_owner(void **state)
+{
+    (void) state;
+    run_silently("pawl offsets reset" PLACES " --topic t:0 --to-time 3 --execute", PAWL_OK);
+    expect_offset(3);
+    assert_int_equal(pawl__memory_calls(cluster, PAWL__MEMORY_AT_TIME), 2);
+}
+
+/* What was judged by the first answer may be wrong by the second. */
+static void
+an_offset_is_judged_as_the_owner(void **state)
+{
+    (void) state;
+    pawl__memory_lie(cluster, "t", 0, 1, 0, 20);
+    run_silently("pawl offsets set" PLACES " t:0=15 --execute", PAWL_INVALID);
+    expect_offset(7);
+}
+
+static void
+without_an_answer_nothing_is_written(void **state)
+{
+    int64_t epoch = stored().epoch;
+
+    (void) state;
+    pawl__memory_spare_calls(cluster, PAWL__MEMORY_BOUNDS, 1);
+    pawl__memory_fail_calls(cluster, PAWL__MEMORY_BOUNDS, -1, PAWL_UNREACHABLE);
+    run_silently("pawl offsets reset" PLACES " --topic t:0 --to-latest --execute", PAWL_UNREACHABLE);
+    expect_offset(7);
+    assert_true(stored().epoch > epoch);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_end_is_asked_for_as_the_owner),    CASE(a_shift_is_clipped_as_the_owner),
+        CASE(a_time_is_asked_for_as_the_owner),     CASE(an_offset_is_judged_as_the_owner),
+        CASE(without_an_answer_nothing_is_written),
+    };
+
+    return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);
+}
