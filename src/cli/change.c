@@ -433,8 +433,9 @@ pawl__change_run(pawl_change *change, pawl_error *err)
     return status;
 }
 
-pawl_status
-pawl__change_check_bounds(const pawl_change *change, const pawl_move *move, int64_t offset, pawl_error *err)
+/* The log has to hold the offset, unless --force was given. */
+static pawl_status
+check_bounds(const pawl_change *change, const pawl_move *move, int64_t offset, pawl_error *err)
 {
     if (change->places->force || (offset >= move->low.offset && offset <= move->high.offset))
         return PAWL_OK;
@@ -443,4 +444,12 @@ pawl__change_check_bounds(const pawl_change *change, const pawl_move *move, int6
                           "; nothing was written; --force insists",
                           (int) move->partition.number, move->partition.topic, move->low.offset, move->high.offset,
                           offset);
+}
+
+pawl_status
+pawl__change_resolve_given(pawl_change *change, pawl_move *move, pawl_error *err)
+{
+    move->to = move->given;
+    move->note = pawl_position_equal(move->to, move->entry.offset) ? "as it is" : NULL;
+    return check_bounds(change, move, move->to.offset, err);
 }

@@ -43,8 +43,7 @@ pawl_status pawl__change_select(pawl_change *change, pawl_error *err);
 /* All of it: see above. Prints what is, or would be, changed. */
 pawl_status pawl__change_run(pawl_change *change, pawl_error *err);
 
-/* PAWL_INVALID when the log does not hold the offset, unless --force was given. For resolve. */
-pawl_status pawl__change_check_bounds(const pawl_change *change, const pawl_move *move, int64_t offset,
-                                      pawl_error *err);
+/* For resolve: to the offset that was given. PAWL_INVALID: the log does not hold it, and --force was not given. */
+pawl_status pawl__change_resolve_given(pawl_change *change, pawl_move *move, pawl_error *err);
 
 #endif

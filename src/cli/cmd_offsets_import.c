@@ -16,14 +16,6 @@ static const pawl_option *const options[] = {
 };
 
 static pawl_status
-resolve(pawl_change *change, pawl_move *move, pawl_error *err)
-{
-    move->to = move->given;
-    move->note = pawl_position_equal(move->to, move->entry.offset) ? "as it is" : NULL;
-    return pawl__change_check_bounds(change, move, move->to.offset, err);
-}
-
-static pawl_status
 read_file(pawl_change *change, const char *name, pawl_error *err)
 {
     char *text;
@@ -45,7 +37,7 @@ run(const pawl_invocation *call, pawl_error *err)
     pawl_change change = pawl__change_begin(call);
     pawl_status status;
 
-    change.resolve = resolve;
+    change.resolve = pawl__change_resolve_given;
     status = read_file(&change, call->operands[0], err);
     if (status == PAWL_OK)
         status = pawl__change_run(&change, err);

@@ -17,20 +17,12 @@ static const char *const examples[] = {
 };
 
 static pawl_status
-resolve(pawl_change *change, pawl_move *move, pawl_error *err)
-{
-    move->to = move->given;
-    move->note = pawl_position_equal(move->to, move->entry.offset) ? "as it is" : NULL;
-    return pawl__change_check_bounds(change, move, move->to.offset, err);
-}
-
-static pawl_status
 run(const pawl_invocation *call, pawl_error *err)
 {
     pawl_change change = pawl__change_begin(call);
     pawl_status status = PAWL_OK;
 
-    change.resolve = resolve;
+    change.resolve = pawl__change_resolve_given;
     for (size_t i = 0; status == PAWL_OK && i < call->operand_count; i++) {
         pawl_partition partition;
         int64_t offset;
