@@ -10,6 +10,7 @@
 
 #include "cli/specs.h"
 #include "cli/table.h"
+#include "util/partition.h"
 #include "util/text.h"
 
 /* How often the epochs may have changed between load and acquire before somebody is taken to fight for them. */
@@ -59,14 +60,28 @@ pawl__change_select(pawl_change *change, pawl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------- looking -- */
 
+/* For how many there was an offset. */
+static size_t
+count_stored(const GArray *moves)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < moves->len; i++)
+        if (pawl__moves_at(moves, i)->entry.offset.known)
+            count++;
+    return count;
+}
+
+/* The cluster's id outlives the offsets: without any it says nothing. */
 static pawl_status
 check_cluster(const pawl_change *change, const char *stored, const char *here, pawl_error *err)
 {
+    bool has_offsets = change->has_others || count_stored(change->moves) > 0;
     const char *other = NULL;
 
     if (change->places->force || here[0] == '\0')
         return PAWL_OK;
-    if (stored[0] != '\0' && strcmp(stored, here) != 0)
+    if (has_offsets && stored[0] != '\0' && strcmp(stored, here) != 0)
         other = stored;
     else if (change->from_cluster != NULL && strcmp(change->from_cluster, here) != 0)
         other = change->from_cluster;
@@ -234,18 +249,6 @@ show_dry_run(const pawl_change *change)
     pawl__table_free(table);
 }
 
-/* For how many there was an offset. */
-static size_t
-count_stored(const GArray *moves)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < moves->len; i++)
-        if (pawl__moves_at(moves, i)->entry.offset.known)
-            count++;
-    return count;
-}
-
 static void
 show_done(const pawl_change *change, const pawl_table *table)
 {
@@ -373,19 +376,23 @@ execute(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_erro
 static bool
 note_partition(void *user, const char *group, const pawl_partition *partition)
 {
-    (void) group, (void) partition;
-    *(bool *) user = false;
-    return false;
+    pawl_change *change = user;
+
+    (void) group;
+    change->is_new_group = false;
+    change->has_others = !g_array_binary_search(change->moves, partition, pawl__partition_compare, NULL);
+    return !change->has_others;
 }
 
 /* A mistyped group is a new one: that is worth a word. A store that cannot list does not know. */
 static pawl_status
 look_for_group(pawl_change *change, pawl_store *store, pawl_error *err)
 {
-    if ((pawl_store_capabilities(store) & PAWL_STORE_LIST) == 0)
-        return PAWL_OK;
-    change->is_new_group = true;
-    return pawl_store_list(store, change->places->group, note_partition, &change->is_new_group, err);
+    bool can_list = (pawl_store_capabilities(store) & PAWL_STORE_LIST) != 0;
+
+    change->is_new_group = can_list;
+    change->has_others = !can_list;
+    return can_list ? pawl_store_list(store, change->places->group, note_partition, change, err) : PAWL_OK;
 }
 
 static pawl_status

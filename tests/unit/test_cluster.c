@@ -168,6 +168,44 @@ without_an_answer_nothing_is_written(void **state)
     assert_true(stored().epoch > epoch);
 }
 
+/* ------------------------------------------------------------------------------------------------ another cluster -- */
+
+static void
+offsets_of_another_cluster_are_refused(void **state)
+{
+    (void) state;
+    make_cluster("two");
+    run_silently("pawl offsets set" PLACES " t:0=5 --execute", PAWL_INVALID);
+    run_silently("pawl offsets set" PLACES " t:1=0 --execute", PAWL_INVALID); /* others are stored */
+    expect_offset(7);
+}
+
+static void
+without_offsets_any_cluster_will_do(void **state)
+{
+    (void) state;
+    run_silently("pawl offsets delete" PLACES " --all-topics --execute", PAWL_OK);
+    make_cluster("two");
+    run_silently("pawl offsets set" PLACES " t:0=5 --execute", PAWL_OK);
+    expect_offset(5);
+}
+
+/* A job that has saved nothing yet. */
+static void
+an_owner_is_no_offset(void **state)
+{
+    pawl_owner owner = {.client_id = "job", .host = "h", .pid = 1};
+    pawl_acquire_line line = {.partition = partition};
+
+    (void) state;
+    run_silently("pawl offsets delete" PLACES " --all-topics --execute", PAWL_OK);
+    line.epoch_seen = stored().epoch;
+    assert_int_equal(pawl_store_acquire(store, "g", &owner, "one", &line, 1, NULL), PAWL_OK);
+    make_cluster("two");
+    run_silently("pawl offsets set" PLACES " t:0=5 --execute", PAWL_OK);
+    expect_offset(5);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -176,7 +214,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(the_end_is_asked_for_as_the_owner),    CASE(a_shift_is_clipped_as_the_owner),
         CASE(a_time_is_asked_for_as_the_owner),     CASE(an_offset_is_judged_as_the_owner),
-        CASE(without_an_answer_nothing_is_written),
+        CASE(without_an_answer_nothing_is_written), CASE(offsets_of_another_cluster_are_refused),
+        CASE(without_offsets_any_cluster_will_do),  CASE(an_owner_is_no_offset),
     };
 
     return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);
