@@ -72,6 +72,17 @@ add_others(struct lag *lag, pawl_cluster *cluster, pawl_error *err)
     return pawl__moves_sort(lag->moves, err);
 }
 
+/* Where this is not told, the end for committed records says nothing either: the offset may lie past both. */
+static void
+take_log_end(pawl_move *move, const pawl_bounds_line *line)
+{
+    move->asked = line->ret_status;
+    if (line->ret_status == PAWL_OK)
+        move->log_end = pawl_position_at(line->ret_high);
+    else
+        move->high = pawl_position_absent();
+}
+
 /* Transactions that are open end a log early, for those who read committed records. An offset beyond them is no alarm. */
 static pawl_status
 look_beyond(struct lag *lag, pawl_cluster *cluster, pawl_error *err)
@@ -85,8 +96,8 @@ look_beyond(struct lag *lag, pawl_cluster *cluster, pawl_error *err)
         if (!move->entry.offset.known || !move->high.known || move->entry.offset.offset <= move->high.offset)
             continue;
         status = cluster->source->log_end(cluster->self, pawl__cluster_deadline(cluster), &line, 1, err);
-        if (status == PAWL_OK && line.ret_status == PAWL_OK)
-            move->log_end = pawl_position_at(line.ret_high);
+        if (status == PAWL_OK)
+            take_log_end(move, &line);
     }
     return status;
 }

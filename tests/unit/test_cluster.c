@@ -32,6 +32,16 @@ static pawl__memory_cluster *cluster;
 static pawl_store *store;
 static const pawl_partition partition = {"t", 0};
 
+/* The ends of logs at any isolation are not told. */
+static pawl_status
+refuse_log_end(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err)
+{
+    (void) self, (void) deadline_ms, (void) err;
+    for (size_t i = 0; i < count; i++)
+        lines[i].ret_status = PAWL_UNREACHABLE;
+    return PAWL_OK;
+}
+
 static void
 make_cluster(const char *id)
 {
@@ -206,6 +216,24 @@ an_owner_is_no_offset(void **state)
     expect_offset(5);
 }
 
+/* ----------------------------------------------------------------------------------------------------------- lag -- */
+
+static void
+lag_of_a_log_whose_end_is_not_told(void **state)
+{
+    char *text, *json;
+
+    (void) state;
+    pawl__memory_open_transaction(cluster, "t", 0, 5);
+    source.log_end = refuse_log_end;
+    text = run("pawl lag" PLACES, PAWL_UNREACHABLE);
+    json = run("pawl lag --json" PLACES, PAWL_UNREACHABLE);
+    assert_non_null(strstr(text, "NO ANSWER"));
+    assert_non_null(strstr(json, "\"stored_past_end\": null"));
+    g_free(text);
+    g_free(json);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -216,6 +244,7 @@ main(void)
         CASE(a_time_is_asked_for_as_the_owner),     CASE(an_offset_is_judged_as_the_owner),
         CASE(without_an_answer_nothing_is_written), CASE(offsets_of_another_cluster_are_refused),
         CASE(without_offsets_any_cluster_will_do),  CASE(an_owner_is_no_offset),
+        CASE(lag_of_a_log_whose_end_is_not_told),
     };
 
     return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);
