@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,7 +250,11 @@ run_command(const pawl_invocation *call, pawl_error *err)
         pawl__jobfile_print(&run.jobfile, run.values->json);
     } else if (status == PAWL_OK) {
         pawl__first_process();
-        pawl__watch_block();
+        /* Nobody watches over a dry run: signals end it, but for a connection that is gone. */
+        if (run.values->dry_run)
+            signal(SIGPIPE, SIG_IGN);
+        else
+            pawl__watch_block();
         current = &run;
         status = run_loaded(&run, err);
         current = NULL;

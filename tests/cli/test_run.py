@@ -467,6 +467,15 @@ def test_dry_run_names_the_owner(job, topic, brokers):
     made.end(process)
 
 
+def test_dry_run_is_ended_by_a_signal(job):
+    """It waits for brokers that do not answer."""
+    made = job(source_timeout="1h", process__exec="touch ran")
+    process = made.start("--dry-run")
+    wait_for(lambda: "127.0.0.1:1" in made.log())
+    process.terminate()
+    made.end(process, -signal.SIGTERM, seconds=20)
+
+
 # ----------------------------------------------------------------------------------------------------------------- plugins --
 
 
