@@ -288,6 +288,14 @@ def test_signals_are_not_handed_down(job, topic, brokers):
     assert len(masks) == 2 and not any(mask & ~internal for mask in masks)
 
 
+def test_started_with_sigchld_ignored(job, topic, brokers):
+    """As some supervisors do it; whoever ignores it is not told how its children end."""
+    name = topic(5)
+    made = job(brokers, name, process__exec="cat >/dev/null")
+    made.end(made.start(wrapper=["env", "--ignore-signal=CHLD"]))
+    assert made.stored() == {(name, 0): 5}
+
+
 # ---------------------------------------------------------------------------------------------------------------- signals --
 
 
