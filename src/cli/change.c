@@ -13,7 +13,7 @@
 #include "util/partition.h"
 #include "util/text.h"
 
-/* How often the epochs may have changed between load and acquire before somebody is taken to fight for them. */
+/* How often the epochs may change under our hands before somebody is taken to fight for them. */
 #define ACQUIRE_ATTEMPTS 5
 
 static const pawl_column columns[] = {
@@ -114,17 +114,22 @@ resolve_all(pawl_change *change, pawl_error *err)
     return status;
 }
 
-/* Asks about times and bounds. Where offsets are only forgotten this is for show. */
+/* Asks about times and bounds. Where offsets are only forgotten this is for show, and nobody has to answer. */
 static pawl_status
 ask_brokers(pawl_change *change, pawl_cluster *cluster, pawl_error *err)
 {
+    pawl_error ignored;
     pawl_status status = PAWL_OK;
 
+    if (change->removes) {
+        pawl__moves_bound(change->moves, cluster, &ignored);
+        return PAWL_OK;
+    }
     if (change->ask != NULL)
         status = change->ask(change, cluster, err);
     if (status == PAWL_OK)
         status = pawl__moves_bound(change->moves, cluster, err);
-    if (status == PAWL_OK && !change->removes)
+    if (status == PAWL_OK)
         status = pawl__moves_need_bounds(change->moves, err);
     return status;
 }
@@ -331,7 +336,7 @@ forget(const pawl_change *change, pawl_store *store, const pawl_acquire_line *ow
     return status;
 }
 
-/* As the owner: what is stored now is shown, and then replaced. */
+/* As the owner: what is stored now is replaced, and then shown. */
 static pawl_status
 write_as_owner(pawl_change *change, pawl_store *store, pawl_cluster *cluster, const pawl_acquire_line *owned,
                pawl_error *err)
@@ -344,9 +349,9 @@ write_as_owner(pawl_change *change, pawl_store *store, pawl_cluster *cluster, co
     if (status != PAWL_OK)
         return status;
     table = make_table(change);
-    if (!change->places->json)
-        show_text(change, table);
     status = change->removes ? forget(change, store, owned, err) : save(change, store, owned, err);
+    if (status == PAWL_OK && !change->places->json)
+        show_text(change, table);
     if (status == PAWL_OK)
         show_done(change, table);
     pawl__table_free(table);
@@ -354,7 +359,7 @@ write_as_owner(pawl_change *change, pawl_store *store, pawl_cluster *cluster, co
 }
 
 static pawl_status
-execute(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_error *err)
+execute_once(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_error *err)
 {
     pawl_acquire_line *lines = g_new0(pawl_acquire_line, change->moves->len);
     pawl_status status = acquire(change, store, cluster->id, lines, err), released;
@@ -368,6 +373,20 @@ execute(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_erro
                     late.message);
     }
     g_free(lines);
+    return status;
+}
+
+/* A member of a group takes back at once what was taken from it, and may be quicker than the brokers answer. */
+static pawl_status
+execute(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_error *err)
+{
+    pawl_status status = execute_once(change, store, cluster, err);
+
+    for (int attempt = 1; status == PAWL_FENCED && attempt < ACQUIRE_ATTEMPTS; attempt++) {
+        status = load(change, store, NULL, err);
+        if (status == PAWL_OK)
+            status = execute_once(change, store, cluster, err);
+    }
     return status;
 }
 

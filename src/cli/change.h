@@ -1,7 +1,7 @@
 /*
  * change.h - changing stored offsets by hand
  *
- *     load -> ask the brokers -> resolve  ->  [ acquire -> load -> ask -> resolve ]  ->  show  ->  [ save -> release ]
+ *     load -> ask the brokers -> resolve  ->  [ acquire -> load -> ask -> resolve -> save -> release ]  ->  show
  *
  * What is in brackets happens with --execute only. acquire fences a running job off, so what is loaded after it is what
  * the save will find, however fast the job has saved until then. The job may have passed the end of the log that was told
