@@ -71,9 +71,9 @@ remember_selected(pawl_job *job, const pawl_partition *selected, size_t count)
 }
 
 /*
- * Whether a topic was read, or offsets of it were given, before any member that is there now has started: such a member may
- * have stored where it will start in its own partitions, and has saved no batch yet. A store that knows no owners cannot
- * tell that from offsets that were given.
+ * Whether a topic was read, or offsets of it were given, before now: another member that is just starting may have stored
+ * where it will start in its own partitions, but has saved no batch yet. A store that knows no owners cannot tell that from
+ * offsets that were given.
  */
 static bool
 is_from_before(const pawl_job *job, const pawl_entry *entry)
@@ -382,9 +382,8 @@ take_assigned(pawl_job *job, pawl_error *err)
         status = pawl__job_take_over(job, partitions, assigned.partitions->len, err);
         if (status != PAWL_OK)
             status = leave_for_later(job, &assigned, status, err);
-    } else {
-        count_standby(job);
     }
+    count_standby(job);
     g_array_unref(assigned.partitions);
     return status;
 }
@@ -426,5 +425,7 @@ pawl__job_follow_group(pawl_job *job, pawl_error *err)
         status = give_up_revoked(job, err);
     if (status == PAWL_OK)
         status = take_assigned(job, err);
+    if (!membership->assigned) /* the group may leave it at that without a word */
+        membership->follow_due_ms = MIN(membership->follow_due_ms, pawl__clock_ms() + FOLLOW_AGAIN_MS);
     return status;
 }

@@ -79,8 +79,9 @@ def test_tells_a_service_manager(job, topic, brokers, manager):
 
 
 def test_a_standby_is_ready(job, topic, brokers, manager, tmp_path):
-    """There is one partition, and it is another's. What is told before the group has answered is not that."""
-    settings = {"trigger": "continuous", "members": "group", "group": topic, "process__exec": "cat >/dev/null"}
+    """There is one partition, and it is another's. What is told before the group has answered is not that, and afterwards
+    nothing comes to look at."""
+    settings = {"trigger": "10m", "members": "group", "group": topic, "process__exec": "cat >/dev/null"}
     (tmp_path / "first").mkdir()
     first = jobs.Job(tmp_path / "first", brokers, topic, **settings)
     owner = first.start()
