@@ -21,7 +21,7 @@
 #define IDLE_MIN_MS 5
 #define IDLE_MAX_MS 100
 
-/* How long the end of a job waits for its mirror; and that of one that has failed for its store, which may be why. */
+/* How long the end of a job waits for its mirror; and for its store, when that may be why it ends. */
 #define MIRROR_LAST_MS 2000
 #define GIVE_BACK_MS   2000
 
@@ -365,11 +365,18 @@ as_seen_by_the_caller(pawl_job *job, pawl_status status, pawl_error *err)
     return status;
 }
 
+/* It has been waited for already. */
+static bool
+may_be_the_stores_fault(pawl_status status)
+{
+    return status == PAWL_UNREACHABLE || status == PAWL_TIMEOUT || status == PAWL_OUTCOME_UNKNOWN;
+}
+
 /* Ends everything, in the reverse order. */
 static void
 shut_down(pawl_job *job, pawl_status status)
 {
-    if (job->store != NULL && status != PAWL_OK)
+    if (job->store != NULL && may_be_the_stores_fault(status))
         pawl__store_hurry(job->store, GIVE_BACK_MS);
     if (job->store != NULL)
         pawl__job_release(job, status != PAWL_CANCELLED);

@@ -274,27 +274,19 @@ twice_while_a_transaction_does_not_begin(void **state)
     fixture_expect(f, "flush save", "");
 }
 
-static pawl_verdict
-stop_the_job(fixture *f, const char *hook, pawl_range *range, pawl_error *err)
-{
-    (void) f, (void) range, (void) err;
-    return strcmp(hook, "process") == 0 ? PAWL_STOP : PAWL_DONE;
-}
-
-/* A store that is away has been waited for already, or nothing was to be saved. */
 static void
-a_job_that_failed_does_not_wait_to_give_back(void **state)
+a_store_that_is_away_is_not_waited_for_twice(void **state)
 {
     fixture *f = *state;
     int64_t started_ms = pawl__clock_ms();
 
     pawl__memory_append(f->cluster, "t", 0, 5);
     fixture_set(f, "store_timeout", "1h");
-    f->answer = stop_the_job;
+    trap_store_fail(TRAP_SAVE, -1, PAWL_UNREACHABLE, 0);
     trap_store_hang(TRAP_RELEASE, true);
     fixture_start(f);
     assert_true(trap_store_await_hanging(TRAP_RELEASE, fixture_deadline()));
-    assert_int_equal(fixture_join(f), PAWL_FAILED);
+    assert_int_equal(fixture_join(f), PAWL_UNREACHABLE);
     assert_true(pawl__clock_ms() - started_ms < 30000);
     trap_store_hang(TRAP_RELEASE, false);
 }
@@ -469,7 +461,7 @@ main(void)
         fixture_test(twice_while_the_store_hangs),
         fixture_test(twice_while_a_plan_hangs),
         fixture_test(twice_while_a_transaction_does_not_begin),
-        fixture_test(a_job_that_failed_does_not_wait_to_give_back),
+        fixture_test(a_store_that_is_away_is_not_waited_for_twice),
         fixture_test(twice_while_the_release_hangs),
         fixture_test(twice_during_a_back_off),
         fixture_test(twice_during_the_back_off_of_a_flush),
