@@ -6,6 +6,7 @@
 #include "core/job.h"
 
 #include <glib.h>
+#include <inttypes.h>
 
 /* All partitions, and what was found of each. */
 struct preview {
@@ -73,7 +74,11 @@ excuse_open_transactions(pawl_job *job, struct preview *preview, pawl_error *err
     if (count > 0)
         status = job->source.api->log_end(job->source.self, pawl__job_source_deadline(job), ends, count, err);
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        if (ends[i].ret_status == PAWL_OK && above[i]->position <= ends[i].ret_high)
+        if (ends[i].ret_status != PAWL_OK)
+            status = pawl_error_set(err, PAWL_UNREACHABLE, PAWL_ERROR_RETRIABLE, 0,
+                                    "%s [%" PRId32 "]: nobody tells whether its log ends at %" PRId64,
+                                    ends[i].partition.topic, ends[i].partition.number, above[i]->high);
+        else if (above[i]->position <= ends[i].ret_high)
             above[i]->high = above[i]->position;
     cut(job, preview);
     g_free(ends);
