@@ -159,10 +159,9 @@ static const pawl__setting table[] = {
         .name = "accept_cluster",
         .kind = PAWL__SETTING_FLAG,
         .fallback = "false",
-        .summary =
-            "The store remembers which Kafka cluster its offsets belong to, and a job on another cluster ends "
-            "with an error. true: go on, and let the store remember the new one. (Offsets in kafka: are those of "
-            "the cluster that keeps them.)",
+        .summary = "The store remembers which Kafka cluster its offsets belong to, and a job on another cluster ends "
+                   "with an error. true: go on, and let the store remember the new one. Offsets in kafka: are those of "
+                   "the cluster that keeps them.",
         .field = offsetof(pawl__settings, accept_cluster),
     },
     {
