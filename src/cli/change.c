@@ -14,7 +14,7 @@
 #include "util/text.h"
 
 /* How often the epochs may change under our hands before somebody is taken to fight for them. */
-#define ACQUIRE_ATTEMPTS 5
+#define EXECUTE_ATTEMPTS 5
 
 static const pawl_column columns[] = {
     {"TOPIC", "topic", PAWL_COLUMN_TEXT}, {"PARTITION", "partition", PAWL_COLUMN_NUMBER},
@@ -279,7 +279,7 @@ owner_of(const pawl_change *change)
 }
 
 static pawl_status
-acquire_once(pawl_change *change, pawl_store *store, const char *cluster_id, pawl_acquire_line *lines, pawl_error *err)
+acquire(const pawl_change *change, pawl_store *store, const char *cluster_id, pawl_acquire_line *lines, pawl_error *err)
 {
     pawl_owner owner = owner_of(change);
 
@@ -287,19 +287,6 @@ acquire_once(pawl_change *change, pawl_store *store, const char *cluster_id, paw
         lines[i] = (pawl_acquire_line){.partition = pawl__moves_at(change->moves, i)->partition,
                                        .epoch_seen = pawl__moves_at(change->moves, i)->entry.epoch};
     return pawl_store_acquire(store, change->places->group, &owner, cluster_id, lines, change->moves->len, err);
-}
-
-static pawl_status
-acquire(pawl_change *change, pawl_store *store, const char *cluster_id, pawl_acquire_line *lines, pawl_error *err)
-{
-    pawl_status status = acquire_once(change, store, cluster_id, lines, err);
-
-    for (int attempt = 1; status == PAWL_STALE && attempt < ACQUIRE_ATTEMPTS; attempt++) {
-        status = load(change, store, NULL, err);
-        if (status == PAWL_OK)
-            status = acquire_once(change, store, cluster_id, lines, err);
-    }
-    return status;
 }
 
 static pawl_status
@@ -376,13 +363,23 @@ execute_once(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl
     return status;
 }
 
-/* A member of a group takes back at once what was taken from it, and may be quicker than the brokers answer. */
+/*
+ * Whether somebody was quicker, and all of it may be done again. PAWL_STALE: before the acquire. PAWL_FENCED: before the
+ * save, as a member of a group is that takes back at once what was taken from it. But it may also have come behind a save
+ * whose answer was lost: then a move from where the offset stood would be made twice.
+ */
+static bool
+may_be_repeated(const pawl_change *change, pawl_status status)
+{
+    return status == PAWL_STALE || (status == PAWL_FENCED && !change->is_relative);
+}
+
 static pawl_status
 execute(pawl_change *change, pawl_store *store, pawl_cluster *cluster, pawl_error *err)
 {
     pawl_status status = execute_once(change, store, cluster, err);
 
-    for (int attempt = 1; status == PAWL_FENCED && attempt < ACQUIRE_ATTEMPTS; attempt++) {
+    for (int attempt = 1; may_be_repeated(change, status) && attempt < EXECUTE_ATTEMPTS; attempt++) {
         status = load(change, store, NULL, err);
         if (status == PAWL_OK)
             status = execute_once(change, store, cluster, err);

@@ -22,6 +22,7 @@ struct pawl_change {
     bool removes;             /* offsets are forgotten, and need no log to be in */
     bool all_stored;          /* every partition that is stored for the group is changed */
     const char *from_cluster; /* the Kafka cluster that the new offsets were written down for; NULL: not known */
+    bool is_relative;         /* it moves from where an offset stands */
     bool is_new_group;        /* nothing is stored for it yet */
     bool has_others;          /* something may be stored for partitions that are not changed */
     int64_t time_ms;          /* an instant that is to be shown; -1: none */

@@ -222,6 +222,7 @@ take_rule(pawl_change *change, const reset_values *values, int64_t *number, pawl
         status = take_offset(values, number, err);
     } else if (values->shift_by != NULL) {
         change->resolve = shift_by;
+        change->is_relative = true;
         status = pawl__text_integer(values->shift_by, number, err);
         if (status != PAWL_OK)
             pawl_error_prefix(err, "--shift-by");

@@ -178,15 +178,16 @@ without_an_answer_nothing_is_written(void **state)
     assert_true(stored().epoch > epoch);
 }
 
+static int times_asked;
+
 /* Takes the partition back while the brokers are asked, as a member of a group does that is fenced off. */
 static pawl_status
 take_back(void *self, int64_t deadline_ms, pawl_bounds_line *lines, size_t count, pawl_error *err)
 {
-    static int calls;
     pawl_owner owner = {.client_id = "member", .host = "h", .pid = 1};
     pawl_acquire_line line = {.partition = partition, .epoch_seen = stored().epoch};
 
-    if (++calls == 2)
+    if (++times_asked == 2)
         assert_int_equal(pawl_store_acquire(store, "g", &owner, NULL, &line, 1, NULL), PAWL_OK);
     return pawl__memory_source.bounds(self, deadline_ms, lines, count, err);
 }
@@ -196,8 +197,21 @@ a_member_that_is_quicker_is_fenced_off_again(void **state)
 {
     (void) state;
     source.bounds = take_back;
+    times_asked = 0;
     run_silently("pawl offsets reset" PLACES " --topic t:0 --to-latest --execute", PAWL_OK);
     expect_offset(END);
+}
+
+/* What was refused may have been applied, in general: a shift is not made again. */
+static void
+a_shift_is_made_once(void **state)
+{
+    (void) state;
+    source.bounds = take_back;
+    times_asked = 0;
+    run_silently("pawl offsets reset" PLACES " --topic t:0 --shift-by -2 --execute", PAWL_FENCED);
+    assert_int_equal(times_asked, 2);
+    assert_int_equal(stored().offset.offset, 7);
 }
 
 static void
@@ -274,11 +288,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(the_end_is_asked_for_as_the_owner),    CASE(a_shift_is_clipped_as_the_owner),
-        CASE(a_time_is_asked_for_as_the_owner),     CASE(an_offset_is_judged_as_the_owner),
-        CASE(without_an_answer_nothing_is_written), CASE(a_member_that_is_quicker_is_fenced_off_again),
-        CASE(nobody_has_to_answer_for_a_delete),    CASE(offsets_of_another_cluster_are_refused),
-        CASE(without_offsets_any_cluster_will_do),  CASE(an_owner_is_no_offset),
+        CASE(the_end_is_asked_for_as_the_owner),
+        CASE(a_shift_is_clipped_as_the_owner),
+        CASE(a_time_is_asked_for_as_the_owner),
+        CASE(an_offset_is_judged_as_the_owner),
+        CASE(without_an_answer_nothing_is_written),
+        CASE(a_member_that_is_quicker_is_fenced_off_again),
+        CASE(a_shift_is_made_once),
+        CASE(nobody_has_to_answer_for_a_delete),
+        CASE(offsets_of_another_cluster_are_refused),
+        CASE(without_offsets_any_cluster_will_do),
+        CASE(an_owner_is_no_offset),
         CASE(lag_of_a_log_whose_end_is_not_told),
     };
 

@@ -157,9 +157,9 @@ on_response_received(rd_kafka_t *client, int fd, const char *broker, int32_t bro
 static rd_kafka_resp_err_t
 on_new(rd_kafka_t *client, const rd_kafka_conf_t *conf, void *opaque, char *why, size_t why_size)
 {
-    (void) conf, (void) why, (void) why_size;
     rd_kafka_resp_err_t code = rd_kafka_interceptor_add_on_request_sent(client, "pawl", on_request_sent, opaque);
 
+    (void) conf, (void) why, (void) why_size;
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return code;
     return rd_kafka_interceptor_add_on_response_received(client, "pawl", on_response_received, opaque);
